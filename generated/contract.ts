@@ -4028,7 +4028,7 @@ export interface components {
         PrealertSubmission: {
             /** @description User code of an active customer of your courier account, exactly as registered. */
             UserCode: string;
-            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within your courier account. */
+            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it, masked numbers and two numbers of carriers are refused; other lists get the warning `unlikely_number`. Unique within your courier account. */
             TrackingNumber: string;
             /** @description Your own order reference. The pre-alert list returns it. */
             Reference?: string;
@@ -4062,10 +4062,10 @@ export interface components {
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
         PrealertWarning: {
             /**
-             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`. Or only a part of the text was stored, such as `INT9` of `INT9` and `12` in two lines: `message` shows both. Or the number has no right check digit, and with one or two zeros in front it has that of a carrier: a spreadsheet may have removed them. The number is stored as it was sent, without the zeros.
+             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`. Or only a part of the text was stored, such as `INT9` of `INT9` and `12` in two lines: `message` shows both. Or the number has no right check digit, and with one or two zeros in front it has that of a carrier: a spreadsheet may have removed them. The number is stored as it was sent, without the zeros. `ignored_field`: a field of the request is another spelling of one that the operation has, such as `reference` for `Reference`, and was not stored.
              * @enum {string}
              */
-            code: "unlikely_number";
+            code: "unlikely_number" | "ignored_field";
             /** @description Text for people. */
             message: string;
         };
@@ -4338,7 +4338,7 @@ export interface components {
              * @description The pre-alert to replace.
              */
             prealert_id: string;
-            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within the courier account. */
+            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it, masked numbers and two numbers of carriers are refused; other lists get the warning `unlikely_number`. Unique within the courier account. */
             tracking_number: string;
             /** @description User code of an active customer of the pre-alert's courier, exactly as registered. */
             user_code: string;
@@ -4348,7 +4348,7 @@ export interface components {
             description?: string | null;
         };
         PrealertCreation: {
-            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within the courier account. */
+            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it, masked numbers and two numbers of carriers are refused; other lists get the warning `unlikely_number`. Unique within the courier account. */
             tracking_number: string;
             /** @description User code of an active customer of the courier, exactly as registered. */
             user_code: string;

@@ -598,6 +598,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
       "differs": "This tracking number is already announced for customer {user_code}. Your pre-alert for another customer was not stored. Check which customer is right.",
+      "part": "The courier already has a pre-alert with the tracking number {number}, which is only a part of what you sent. Nothing was stored. If the rest is the number of another parcel, announce that parcel with its number alone.",
       "package": "Another package has this tracking number. Check the number on the label.",
       "lines": "Nothing was stored. Leave out the lines named in errors, because their tracking numbers are already announced. There are {count}."
     }
@@ -1370,6 +1371,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} is {text}, which many labels have: the ZIP code of the destination or a code of the carrier. Scan the barcode of the tracking number, or type the number."
   },
+  "masked_number": {
+    "code": "pattern",
+    "message": "{field} is a masked number, of which only the last characters are shown. Send the whole number, as the carrier or the customer gave it."
+  },
   "control_characters_in_number": {
     "code": "pattern",
     "message": "{field} contains a control character inside the number. Scan again, or type the number."
@@ -1703,6 +1708,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'package_not_found' | 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
   | [code: 'method_not_allowed', options: { variant?: 'default'; args: { methods: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'differs'; args: { user_code: string }; errors?: Entry[] } & Detail]
+  | [code: 'duplicate_tracking_number', options: { variant: 'part'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'receipt_not_voidable', options: { variant: 'manifest' | 'loaded' | 'billed'; args: { number: string }; errors?: Entry[] } & Detail]
@@ -1805,6 +1811,7 @@ export type FieldProblem =
     | 'tier_missing'
     | 'blank'
     | 'no_number'
+    | 'masked_number'
     | 'control_characters_in_number'
     | 'quotes'
     | 'row_too_long'

@@ -10,7 +10,7 @@ import type { Scope, UserTx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { SubmittingCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
-import { readNumber, warnOfUnlikelyNumber } from '../tracking-numbers/public.js';
+import { readNumber } from '../tracking-numbers/public.js';
 import {
   duplicateError,
   namingExisting,
@@ -19,6 +19,7 @@ import {
   ownerOfPrealert,
 } from './duplicates/existing.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
+import { warnOfIgnored, warningsOf } from './warnings.js';
 import { lockPrealert, type LockedPrealert } from './lock-prealert.js';
 import { deleteFlags, insertFlags } from './status/initial-status-queries.js';
 
@@ -64,6 +65,7 @@ export const toPrealert = (id: string, body: PrealertSubmission): queries.NewPre
   vendor: body.Vendor ?? null,
   description: body.Description ?? null,
   reference: body.Reference ?? null,
+  ignored: warnOfIgnored('submitPrealert', body),
 });
 
 /**
@@ -80,15 +82,16 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
     vendor: body.vendor,
     description: body.description ?? null,
     reference: null,
+    ignored: warnOfIgnored('createPrealert', body),
   };
   await namingExisting(ctx, ownerById(ctx, courierId), prealert, () => storeNew(ctx, courierId, prealert));
   return viewNew(prealert);
 }
 
-function viewNew(stored: queries.NewPrealert): NewPrealert {
-  const warning = warnOfUnlikelyNumber(stored);
-  return { prealert_id: stored.id, ...(warning ? { warnings: [warning] } : {}) };
-}
+const viewNew = (stored: queries.NewPrealert): NewPrealert => ({
+  prealert_id: stored.id,
+  ...warningsOf(stored),
+});
 
 const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>
   ctx.write(async (tx) => {

@@ -1,3 +1,4 @@
+import type { PrealertWarning } from './warnings.js';
 import type { components } from '../../../generated/contract.js';
 import { actorId } from '../../platform/audit/audit.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
@@ -27,6 +28,8 @@ export type NewPrealert = PrealertFields &
   Pick<Prealert, 'id' | 'reference'> & {
     /** The tracking number as it was sent, for the warning about it. */
     sentNumber: string;
+    /** The warning about fields of the request that are other spellings of names that we know, and are not stored. */
+    ignored?: PrealertWarning | undefined;
   };
 
 /** The columns that the audit trail records. */

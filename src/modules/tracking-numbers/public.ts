@@ -1,5 +1,6 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { maskTrackingNumber, maskedTrackingNumber, shownTrackingNumber } from './masking.js';
+export { hasDroppedPart } from './dropped-parts.js';
 export { warnOfLikeNumber } from './like-number.js';
 export { notOneNumber, readNumber, whyNotOneNumber } from './read-scan.js';
 export type { Candidate } from './reader/candidates.js';

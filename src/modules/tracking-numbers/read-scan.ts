@@ -18,11 +18,14 @@ export type ScanReading = {
   /** The carriers' formats that the numbers fit, best first. */
   candidates: Candidate[];
   /** Why the scan is no number. */
-  problem: 'blank' | 'control_characters' | 'too_long' | 'no_parcel' | null;
+  problem: 'blank' | 'control_characters' | 'too_long' | 'no_parcel' | 'masked' | null;
 };
 
 /** A symbol on a parcel has fewer characters. Longer text is not compared with the formats. */
 const MAX_LENGTH = 1_000;
+
+/** As lists show a number to a courier that may not see it (masking.ts). Frames of Code 39 are one asterisk at either end. */
+const MASKED = /^\*{2,}[^*]{4}$/u;
 
 /** Most numbers: nothing to remove, and one spelling. A longer text may be two numbers. */
 const PLAIN = /^(?:[0-9A-Z]+|[0-9A-Z][0-9A-Z-]{0,19})$/;
@@ -36,6 +39,7 @@ export function readScan(scan: string): ScanReading {
   const trimmed = scan.trim();
   if (PLAIN.test(trimmed) && !joinedIn(trimmed))
     return toReading([toScannedNumber({ text: trimmed, folded: trimmed }, [])]);
+  if (MASKED.test(trimmed)) return noNumber(trimmed, 'masked');
   const reads = readsIn(scan);
   const elements = reads.flat();
   if (elements.length === 0) return noNumber('', 'blank');
@@ -101,6 +105,7 @@ export const notOneNumber = (reading: ScanReading, field: string): ApiError =>
 /** Returns why a scan is not exactly one number, as the problem of a field. */
 export function whyNotOneNumber({ text, numbers, problem }: ScanReading): FieldProblem {
   if (problem === 'control_characters') return ['control_characters_in_number'];
+  if (problem === 'masked') return ['masked_number'];
   if (problem === 'no_parcel') return ['no_parcel_number', { text }];
   if (numbers.length === 0) return ['no_number'];
   return ['several_numbers', { numbers: numbers.map(({ text }) => text).join(', ') }];

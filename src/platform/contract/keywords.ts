@@ -35,7 +35,8 @@ const checkNames: SchemaValidateFunction = (declared: string[], sent: unknown) =
 /** Longer than any declared name with separators. */
 const MAX_NAME_CHARS = 60;
 
-const spellingOf = (name: string): string => name.toLowerCase().replace(/[ _-]/g, '');
+/** Equal for names that differ only in case, spaces, `_` or `-`. */
+export const spellingOf = (name: string): string => name.toLowerCase().replace(/[ _-]/g, '');
 
 /** It has no `type`, so that Ajv runs it before it fills in defaults, which would make a declared name look sent. */
 export const misspelledKeyword: FuncKeywordDefinition = {

@@ -1,4 +1,5 @@
 import { operations, type OperationId } from '../../../generated/operations.js';
+import { spellingOf } from './keywords.js';
 
 const MAX_NAMES = 20;
 const MAX_CHARS = 100;
@@ -13,6 +14,16 @@ export function ignoredNames(id: OperationId, body: object): string {
   const ignored = Object.keys(body).filter((name) => !known.includes(name));
   const names = ignored.slice(0, MAX_NAMES).map(shownName).join(', ');
   return names === '' ? '' : ` Ignored, because the operation has no such fields: ${names}.`;
+}
+
+/** Returns which keys of a body are another spelling of a field that was not sent, with the name of the field. */
+export function misspelledNames(id: OperationId, body: object): { sent: string; field: string }[] {
+  const known: readonly string[] = operations[id].bodyNames;
+  const unknown = Object.keys(body).filter((name) => name.length <= MAX_CHARS && !known.includes(name));
+  return unknown.flatMap((sent) => {
+    const field = known.find((name) => spellingOf(name) === spellingOf(sent) && !Object.hasOwn(body, name));
+    return field === undefined ? [] : [{ sent: shownName(sent), field }];
+  });
 }
 
 /**

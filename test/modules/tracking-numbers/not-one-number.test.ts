@@ -57,3 +57,26 @@ test.each(Object.entries(CALLS))('%s refuses a field without a number, or with s
     { field, code: 'ambiguous', message: `${field} contains several numbers: ${TWO}. Send one of them.` },
   ]);
 });
+
+test.each(Object.entries(CALLS))('%s refuses a masked number of a list', async (id, call) => {
+  const field = id.startsWith('submit') ? 'TrackingNumber' : 'tracking_number';
+  for (const number of ['***********1333', '**12A4', ' ****ab-1 ']) {
+    const { errors } = await call(number).refused(400, 'validation_failed');
+    expect([number, errors]).toEqual([
+      number,
+      [
+        {
+          field,
+          code: 'pattern',
+          message: `${field} is a masked number, of which only the last characters are shown. Send the whole number, as the carrier or the customer gave it.`,
+        },
+      ],
+    ]);
+  }
+});
+
+test('the asterisks of Code 39 are frames, not a mask', async () => {
+  const { data } = await CALLS.submitPrealert('*FRAMED-1333*').created();
+  const [listed] = (await api.as('iex').listPrealerts({ search: 'FRAMED-1333' }).ok()).data;
+  expect(listed).toMatchObject({ prealert_id: data.prealert_id, tracking_number: 'FRAMED-1333' });
+});

@@ -5,6 +5,7 @@ import { presentCodeColumn } from '../../../platform/db/user-codes.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
+import { hasDroppedPart } from '../../tracking-numbers/public.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { SubmittingCaller } from '../../../platform/identity/callers.js';
 import type { Scope, UserScope } from '../../../platform/db/scope.js';
@@ -34,7 +35,12 @@ export type ExistingRow = Pick<Prealert, 'id' | 'userCode' | 'trackingNumber' | 
 };
 
 /** A pre-alert that was not stored because its courier has announced the number. */
-type Refused = Announced & Pick<Prealert, 'userCode'>;
+type Refused = Announced &
+  Pick<Prealert, 'userCode'> & {
+    /** The number as it was sent, and its keys, where the request can have more than the number. */
+    sentNumber?: string;
+    keys?: string[];
+  };
 
 /** A number that was announced, and its key. */
 type Announced = Pick<Prealert, 'trackingNumber' | 'trackingKey'>;
@@ -82,12 +88,19 @@ export async function duplicateError(
 ): Promise<ApiError> {
   const [rows] = await ctx.read([findExisting(owner, [refused])]);
   const row = finderOf(rows)(refused);
-  return duplicateOf(row && viewExisting(row, refused));
+  return duplicateOf(row && viewExisting(row, refused), refused);
 }
 
-/** Whether the courier announced the parcel before, or for another customer, must be plain from the message alone. */
-export function duplicateOf(existing: ExistingPrealert | undefined): ApiError {
+/** Whether the courier announced the parcel before, or for another customer, or lost a second number, must be plain from the message alone. */
+export function duplicateOf(existing: ExistingPrealert | undefined, refused: Refused): ApiError {
   if (!existing) return new ApiError('duplicate_tracking_number');
+  const { sentNumber, trackingNumber, keys } = refused;
+  if (sentNumber !== undefined && keys && hasDroppedPart({ sentNumber, trackingNumber, keys }))
+    return new ApiError('duplicate_tracking_number', {
+      variant: 'part',
+      args: { number: trackingNumber },
+      existing,
+    });
   if (!existing.differs) return new ApiError('duplicate_tracking_number', { existing });
   const args = { user_code: existing.user_code };
   return new ApiError('duplicate_tracking_number', { variant: 'differs', args, existing });

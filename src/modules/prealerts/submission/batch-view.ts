@@ -18,9 +18,8 @@ export function viewBatch(results: LineResult[]): Batch {
 function viewLine(result: LineResult): Batch['results'][number] {
   const { number: line, status } = result;
   if (result.status === 'created') {
-    const { prealertId: prealert_id, warning } = result;
-    const warnings = warning ? { warnings: [warning] } : {};
-    return { line, status, message: 'Pre-alert created.', prealert_id, ...warnings };
+    const { prealertId: prealert_id, warnings } = result;
+    return { line, status, message: 'Pre-alert created.', prealert_id, ...(warnings ? { warnings } : {}) };
   }
   const { code, message, detail } = result.error;
   return {

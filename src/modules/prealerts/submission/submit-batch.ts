@@ -10,16 +10,16 @@ import {
 } from '../../../platform/errors/errors.js';
 import type { SubmittingCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
-import { warnOfUnlikelyNumber, type UnlikelyNumber } from '../../tracking-numbers/public.js';
 import { duplicateOf, ownerOfKey } from '../duplicates/existing.js';
 import { unknownUserCode } from '../../packages/public.js';
 import { toPrealert, type PrealertSubmission } from '../prealert.js';
+import { warningsOf, type PrealertWarning } from '../warnings.js';
 import { comparePrealerts, type NumberedPrealert, type Stored } from './batch-queries.js';
 import { prepareBatch, readExisting, storeBatch, type Batch, type ExistingByNumber } from './store-batch.js';
 
 /** A line with the id of its pre-alert, or with the error that a single call would get. */
 export type LineResult =
-  | { number: number; status: 'created'; prealertId: string; warning: UnlikelyNumber | undefined }
+  | { number: number; status: 'created'; prealertId: string; warnings?: PrealertWarning[] }
   | { number: number; status: 'duplicate' | 'unknown_customer' | 'invalid'; error: ApiError };
 
 const TIMEOUT_MS = 30_000;
@@ -115,8 +115,9 @@ function toResults(
     const id = ids.get(number);
     // The same error for an unknown user code and one of another courier.
     if (id === undefined) return { number, status: 'unknown_customer', error: unknownUserCode('UserCode') };
-    if (id === null) return { number, status: 'duplicate', error: duplicateOf(existingByNumber.get(number)) };
-    return { number, status: 'created', prealertId: id, warning: warnOfUnlikelyNumber(prealert) };
+    if (id === null)
+      return { number, status: 'duplicate', error: duplicateOf(existingByNumber.get(number), prealert) };
+    return { number, status: 'created', prealertId: id, ...warningsOf(prealert) };
   });
 }
 

@@ -14,13 +14,13 @@ import { COLUMNS } from './columns.js';
 export type Upload = ReadFile & {
   /** By key of the tracking number, which a label and the number inside it share. The first row of a repeated number counts. */
   prealerts: Map<string, NumberedPrealert>;
-  /** The rows whose tracking number is in an earlier row. */
-  repeatedRows: number[];
+  /** Those whose tracking number is in an earlier row. */
+  repeated: NumberedPrealert[];
 };
 
 const MAX_ROWS = 10_000;
 
-type Rows = Pick<Upload, 'prealerts' | 'repeatedRows'>;
+type Rows = Pick<Upload, 'prealerts' | 'repeated'>;
 
 /** A row with valid cells, whose tracking number is not read yet. */
 type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey' | 'keys' | 'trackingNumber'>;
@@ -49,11 +49,13 @@ export async function readUpload(source: TableSource): Promise<Upload> {
     },
   });
   const rows = await readNumbers(sent);
-  return { ...file, ...rows, warnings: [...file.warnings, ...warningOf([...rows.prealerts.values()])] };
+  return { ...file, ...rows, warnings: [...file.warnings, ...warningOf(rows)] };
 }
 
-function warningOf(prealerts: NumberedPrealert[]): Warning[] {
-  const found = prealerts.flatMap((prealert) => {
+/** A repeated row can have a second number, which would be lost. */
+function warningOf({ prealerts, repeated }: Rows): Warning[] {
+  const all = [...prealerts.values(), ...repeated].sort((a, b) => a.number - b.number);
+  const found = all.flatMap((prealert) => {
     const warning = warnOfUnlikelyNumber(prealert);
     return warning ? [{ row: prealert.number, message: warning.message }] : [];
   });
@@ -65,7 +67,7 @@ function warningOf(prealerts: NumberedPrealert[]): Warning[] {
 /** Reads the tracking numbers. @throws ApiError validation_failed with every row whose cell is not one number of one customer */
 async function readNumbers(sent: SentRow[]): Promise<Rows> {
   const ids = newIds(sent.length);
-  const rows: Rows = { prealerts: new Map(), repeatedRows: [] };
+  const rows: Rows = { prealerts: new Map(), repeated: [] };
   const invalid = makeInvalidCells();
   for (const row of sent) {
     await pauseWhenDue();
@@ -86,12 +88,10 @@ function takeRow(rows: Rows, ids: string[], row: SentRow): InvalidCell[] {
     const args = { row: earlier.number, other: earlier.userCode };
     return [{ column: 'tracking_number', problem: ['other_customer', args] }];
   }
-  if (earlier) {
-    rows.repeatedRows.push(row.number);
-    return [];
-  }
   const id = ids[rows.prealerts.size] ?? '';
   const { key: trackingKey, keys } = number;
-  rows.prealerts.set(trackingKey, { ...row, id, trackingNumber: number.text, trackingKey, keys });
+  const prealert = { ...row, id, trackingNumber: number.text, trackingKey, keys };
+  if (earlier) rows.repeated.push(prealert);
+  else rows.prealerts.set(trackingKey, prealert);
   return [];
 }

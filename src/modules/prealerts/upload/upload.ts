@@ -107,17 +107,17 @@ function assertKnownCustomers(prealerts: NumberedPrealert[], known: { number: nu
 }
 
 function countRows(
-  { prealerts, repeatedRows, skipped, file, warnings }: Upload,
+  { prealerts, repeated, skipped, file, warnings }: Upload,
   { rows, existing }: Outcome,
   isDryRun: boolean,
 ): DataOf<'uploadPrealerts'> {
   const duplicateRows = duplicatesOf(rows);
-  const listed = [...duplicateRows, ...repeatedRows].sort((a, b) => a - b);
+  const listed = [...duplicateRows, ...repeated.map(({ number }) => number)].sort((a, b) => a - b);
   return {
-    processed: prealerts.size + repeatedRows.length,
+    processed: prealerts.size + repeated.length,
     created: prealerts.size - duplicateRows.length,
     duplicate: duplicateRows.length,
-    repeated: repeatedRows.length,
+    repeated: repeated.length,
     skipped,
     duplicate_rows: listed.slice(0, MAX_LISTED_ROWS),
     existing: [...existing].map(([row, found]) => ({ row, ...found })),
