@@ -4030,7 +4030,7 @@ export interface components {
             UserCode: string;
             /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it, masked numbers and two numbers of carriers are refused; other lists get the warning `unlikely_number`. Unique within your courier account. */
             TrackingNumber: string;
-            /** @description Your own order reference. The pre-alert list returns it. */
+            /** @description Your own order reference. The pre-alert list returns it. It cannot be searched or changed. */
             Reference?: string;
             /** @description Shipper or shop. */
             Vendor?: string;
@@ -5332,7 +5332,7 @@ export interface components {
             warehouse_id?: string;
         };
         /**
-         * @description Current status of the package.
+         * @description A status of a package.
          * @enum {string}
          */
         PackageStatus: "received" | "shipped" | "in_transit" | "delivered" | "on_hold" | "customs_hold" | "returned" | "lost";

@@ -407,7 +407,7 @@ export const errorCatalogue = {
   "scope_missing": {
     "status": 403,
     "messages": {
-      "default": "The service token needs the scope {scopes}. Add it to the token, or use another one."
+      "default": "The service token needs the scope {scopes}. Add it to the token if it is one for such tokens, or use another token."
     }
   },
   "token_not_accepted": {
@@ -423,7 +423,7 @@ export const errorCatalogue = {
   "permission_denied": {
     "status": 403,
     "messages": {
-      "default": "You need the permission {permission}. Ask an administrator of your instance.",
+      "default": "You need the permission {permission}, which your role does not have. Use an account that has it.",
       "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
       "old_receipt": "The parcel was received more than 24 hours ago. Ask a manager to void its receipt.",
       "workers_only": "Only users with the role warehouse have a PIN. Use your password instead.",
@@ -492,7 +492,7 @@ export const errorCatalogue = {
   "package_not_found": {
     "status": 404,
     "messages": {
-      "default": "Package not found. Check package_id.",
+      "default": "Package not found. Check its id.",
       "several": "No package was changed. Leave out the packages named in errors."
     }
   },
@@ -895,6 +895,10 @@ export const fieldCatalogue = {
     "code": "maximum",
     "message": "{field} must be {limit} or less."
   },
+  "unreachable_page": {
+    "code": "maximum",
+    "message": "{field} must be {limit} or less: in this order, or with these filters, only the first 10,000 packages can be read. Read them in parts, for example by `entryDate`."
+  },
   "exclusiveMinimum": {
     "code": "exclusiveMinimum",
     "message": "{field} must be more than {limit}."
@@ -1021,11 +1025,11 @@ export const fieldCatalogue = {
   },
   "date_time": {
     "code": "pattern",
-    "message": "{field} must be a date and time in the form YYYY-MM-DD HH:MM:SS."
+    "message": "{field} must be a date and time in UTC, in the form YYYY-MM-DD HH:MM:SS, without a zone."
   },
   "scan_time": {
     "code": "pattern",
-    "message": "{field} must be a date and time in the form YYYY-MM-DD HH:MM:SS, with at most 3 digits of a fraction."
+    "message": "{field} must be a date and time in UTC, in the form YYYY-MM-DD HH:MM:SS, without a zone and with at most 3 digits of a fraction."
   },
   "unacceptable": {
     "code": "invalid",
@@ -1041,7 +1045,7 @@ export const fieldCatalogue = {
   },
   "invalid_date_time": {
     "code": "invalid",
-    "message": "{field} must be a date and time that exist, in the form YYYY-MM-DD HH:MM:SS."
+    "message": "{field} must be a date and time that exist, in UTC, in the form YYYY-MM-DD HH:MM:SS."
   },
   "before": {
     "code": "minimum",
@@ -1837,6 +1841,7 @@ export type FieldProblem =
   | [problem: 'type', args: { type: string }]
   | [problem: 'minimum', args: { limit: number }]
   | [problem: 'maximum', args: { limit: number }]
+  | [problem: 'unreachable_page', args: { limit: number }]
   | [problem: 'exclusiveMinimum', args: { limit: number }]
   | [problem: 'exclusiveMaximum', args: { limit: number }]
   | [problem: 'multipleOf', args: { step: number }]

@@ -14,8 +14,10 @@ const MAX_READ_BYTES = 64 * 1024;
 /** Returns the start of a response. */
 export const textOf = ({ body }: Answered): string => body.toString('utf8', 0, MAX_READ_BYTES);
 
+/** An empty response is no page, whatever type its server adds: PHP sends `text/html` without being asked. */
 export const isHtml = (answer: Answered): boolean =>
-  /html/i.test(headerOf(answer, 'content-type') ?? '') || HTML.test(textOf(answer));
+  textOf(answer).trim() !== '' &&
+  (/html/i.test(headerOf(answer, 'content-type') ?? '') || HTML.test(textOf(answer)));
 
 /** Returns the content of a JSON response, or undefined if it is none. */
 export function jsonOf(answer: Answered): unknown {

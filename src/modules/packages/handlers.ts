@@ -98,7 +98,7 @@ async function readPage(ctx: UserContext, body: BodyOf<'listPackages'>): Promise
   const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
   const counted = countOf(found.totals.totalCount, 'package');
   const message = found.isExact ? `${counted} found.` : `More than ${counted} found.`;
-  return { ...reply(message, data), meta: viewMeta(found) };
+  return { ...reply(message + ignoredNames('listPackages', body), data), meta: viewMeta(found) };
 }
 
 /** A query has the statuses as one text, a body as a list. */

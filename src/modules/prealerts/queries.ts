@@ -1,4 +1,3 @@
-import type { PrealertWarning } from './warnings.js';
 import type { components } from '../../../generated/contract.js';
 import { actorId } from '../../platform/audit/audit.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
@@ -29,7 +28,7 @@ export type NewPrealert = PrealertFields &
     /** The tracking number as it was sent, for the warning about it. */
     sentNumber: string;
     /** The warning about fields of the request that are other spellings of names that we know, and are not stored. */
-    ignored?: PrealertWarning | undefined;
+    ignored?: { code: 'ignored_field'; message: string } | undefined;
   };
 
 /** The columns that the audit trail records. */

@@ -9,10 +9,7 @@ export type PrealertWarning = components['schemas']['PrealertWarning'];
  * Returns the warning about fields of a new pre-alert that are other spellings of declared ones. Version 1 ignores unknown names of a new
  * record, so they are no error, but `reference` for `Reference` would be lost without a word.
  */
-export function warnOfIgnored(
-  id: 'submitPrealert' | 'createPrealert',
-  body: object,
-): PrealertWarning | undefined {
+export function warnOfIgnored(id: 'submitPrealert' | 'createPrealert', body: object): NewPrealert['ignored'] {
   const names = misspelledNames(id, body).map(({ sent, field }) => `${sent} (did you mean ${field}?)`);
   if (names.length === 0) return undefined;
   const message = `Not stored, because names are case-sensitive: ${names.join(', ')}.`;

@@ -19,11 +19,19 @@ const MESSAGES: Record<NextStep, string> = {
   unknown: 'Nothing is known about this scan.',
 };
 
+/** A courier is not told whether a parcel exists that is not its own. */
+const MESSAGES_FOR_COURIERS: Partial<Record<NextStep, string>> = {
+  receive: 'None of your packages has this number. It may not be received yet, or its owner is not known.',
+  unknown: 'None of your records has this number.',
+};
+
 export function scanHandlers() {
   return {
     async resolveScan({ ctx, body }) {
       const resolution = await resolveScan(ctx, body.scan);
-      return reply(MESSAGES[resolution.next], viewResolution(ctx.caller, resolution));
+      const { next } = resolution;
+      const own = ctx.caller.courierId === null ? undefined : MESSAGES_FOR_COURIERS[next];
+      return reply(own ?? MESSAGES[next], viewResolution(ctx.caller, resolution));
     },
   } satisfies Partial<Handlers>;
 }

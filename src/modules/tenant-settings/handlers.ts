@@ -10,7 +10,7 @@ export function tenantSettingsHandlers() {
     async getTenantSettings({ ctx }) {
       const settings = await readSettings(ctx);
       return reply(
-        `Times are shown in ${settings.timeZone}, amounts are in ${settings.currency}.`,
+        `The console, labels and mails show times in ${settings.timeZone}. Times of this interface are in UTC. Amounts are in ${settings.currency}.`,
         viewSettings(settings),
       );
     },

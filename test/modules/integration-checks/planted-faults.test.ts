@@ -167,6 +167,11 @@ describe('what is no fault has a name, and the verdict healthy', () => {
     ['a healthy receiver of arrays', [], simulate({ tokenIn: ['APIToken'], shape: 'array' }), flatArray],
     ['204', [], simulate({ first: () => ({ status: 204 }) })],
     [
+      '204 with the type that PHP adds',
+      [],
+      simulate({ first: () => ({ status: 204, headers: { 'content-type': 'text/html; charset=UTF-8' } }) }),
+    ],
+    [
       'the right weight, also in kilograms, and the right time, also local',
       [],
       simulate(

@@ -41,6 +41,19 @@ describe('a courier', () => {
     expect(await resolve(fedexLabel(number), 'iex')).toEqual(await resolve(fedexLabel(number)));
   });
 
+  test('is not told that a parcel has not arrived which only is not its own', async () => {
+    const words = async (scan: string, as: string) => (await api.as(as).resolveScan({ scan }).ok()).message;
+    const number = newFedex();
+    expect(await words(number, 'warehouse')).toBe('The parcel is not received yet.');
+    await receive(number).created();
+    const [arrived, unknown] = [await words(number, 'iex'), await words(newFedex(), 'iex')];
+    expect(arrived).toBe(unknown);
+    expect(arrived).toBe(
+      'None of your packages has this number. It may not be received yet, or its owner is not known.',
+    );
+    expect(await words('NOTHING OF THIS', 'iex')).toBe('None of your records has this number.');
+  });
+
   test("gets the same response for another courier's records as for unknown ones, also of another tenant", async () => {
     const number = newFedex();
     await announce(number);

@@ -31,7 +31,7 @@ export async function findPackages(ctx: UserContext, query: PackageQuery): Promi
   const filters = filtersOf(query, await zoneOfDays(ctx, query.day_zone));
   const isCapped = hasCappedFilters(filters);
   const reachable = isCapped || !isNewestFirst(query) ? Math.floor(MAX_COUNTED / limit) : Infinity;
-  if (page > reachable) throw invalidFieldError('page', 'maximum', { limit: reachable });
+  if (page > reachable) throw invalidFieldError('page', 'unreachable_page', { limit: reachable });
   const [rows, [totals]] = await ctx.read([
     listPackages(ctx, filters, { page, limit, sort_by, sort_dir }),
     totalPackages(ctx, filters),

@@ -243,3 +243,22 @@ describe('totals and order', () => {
     expect(idsOf(await list('admin', lost))).toEqual([id]);
   });
 });
+
+test('the response names what was ignored: another name of a filter would otherwise look like one', async () => {
+  const { message } = await api
+    .as('iex')
+    .listPackages(unchecked({ from: '2026-11-30', limit: 1 }))
+    .ok();
+  expect(message).toContain('Ignored, because the operation has no such fields: from.');
+  expect((await api.as('iex').listPackages({ limit: 1 }).ok()).message).not.toContain('Ignored');
+});
+
+test('a page that cannot be reached is refused with the reason', async () => {
+  const { errors } = await api
+    .as('iex')
+    .listPackages({ status: ['received'], limit: 500, page: 21 })
+    .refused(400, 'validation_failed');
+  expect(errors).toMatchObject([
+    { field: 'page', code: 'maximum', message: expect.stringContaining('only the first 10,000 packages') },
+  ]);
+});
