@@ -7002,6 +7002,8 @@ export interface components {
             applied_fee: number;
         };
         InvoicePreview: {
+            /** @description The currency of all amounts, a code of ISO 4217. Descriptions that say USD mean it. */
+            currency: string;
             warehouse: components["schemas"]["InvoiceWarehouse"];
             courier: components["schemas"]["InvoiceCourier"];
             summary: components["schemas"]["InvoiceSummary"];
@@ -7084,6 +7086,8 @@ export interface components {
             due_date: string | null;
             /** @description Whether a balance is outstanding and `due_date` is before today, in UTC. */
             is_overdue: boolean;
+            /** @description The currency of all amounts, a code of ISO 4217. Descriptions that say USD mean it. */
+            currency: string;
             /**
              * @description Whether the bill was sent by mail: the `status` of the latest mail that is queued or was sent, otherwise that of the latest mail of
              *     all. `null` if there was no mail in the last two years, and for couriers.
@@ -7187,8 +7191,6 @@ export interface components {
         };
         /** @description A bill as in the list, with its parties, lines and payments. */
         BillDetail: components["schemas"]["Bill"] & {
-            /** @description The currency of all amounts of the bill, a code of ISO 4217. */
-            currency: string;
             /** @description Note to the courier. */
             remarks: string | null;
             bill_from: components["schemas"]["BillFrom"];
@@ -7482,6 +7484,8 @@ export interface components {
             credit: number;
         };
         CourierStatement: {
+            /** @description The currency of all amounts, a code of ISO 4217. Descriptions that say USD mean it. */
+            currency: string;
             courier_id: components["schemas"]["Uuid"];
             /** @description Display name of the courier. */
             courier_name: string;
@@ -19332,6 +19336,7 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "Preview of 3 packages.",
                      *       "data": {
+                     *         "currency": "USD",
                      *         "warehouse": {
                      *           "name": "Miami Gateway",
                      *           "address": "8200 NW 41st Street",
@@ -19500,7 +19505,8 @@ export interface operations {
                      *           "published_at": "2026-10-24 15:00:00",
                      *           "due_date": "2026-11-23",
                      *           "is_overdue": false,
-                     *           "mail_status": "sent"
+                     *           "mail_status": "sent",
+                     *           "currency": "USD"
                      *         },
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
@@ -19523,7 +19529,8 @@ export interface operations {
                      *           "published_at": "2026-10-10 15:00:00",
                      *           "due_date": "2026-11-09",
                      *           "is_overdue": false,
-                     *           "mail_status": null
+                     *           "mail_status": null,
+                     *           "currency": "USD"
                      *         }
                      *       ],
                      *       "meta": {
@@ -19823,6 +19830,7 @@ export interface operations {
                      *         "paid": 200,
                      *         "voided": 0,
                      *         "closing_balance": 575.88,
+                     *         "currency": "USD",
                      *         "movements": [
                      *           {
                      *             "date": "2026-10-24",

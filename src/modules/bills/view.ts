@@ -17,11 +17,10 @@ export const viewBill = ({ id, ...row }: BillRow): DataOf<'listCourierBills'>[nu
 });
 
 export async function viewDetail({ query, bill, lines, totalLines, payments }: BillDetail) {
-  const { billFrom, billTo, remarks, currency, storedDueDate: _, ...row } = bill;
+  const { billFrom, billTo, remarks, storedDueDate: _, ...row } = bill;
   const data: Detail = {
     ...viewBill(row),
     remarks,
-    currency,
     bill_from: viewParty(billFrom),
     bill_to: {
       ...viewParty(billTo),

@@ -35,6 +35,7 @@ async function viewPreview({ parties, figures, billed }: Preview): Promise<Invoi
     issuerCountry: country,
     issuerPhone: phone,
     issuerEmail: email,
+    currency,
     ...courier
   } = parties;
   const { lines, gaps, totalPackages, ...sums } = figures;
@@ -42,6 +43,7 @@ async function viewPreview({ parties, figures, billed }: Preview): Promise<Invoi
   return {
     warehouse: { name, address: issuerAddress ?? '', city, country, phone, email },
     courier: recordOf(courier),
+    currency,
     summary: { total_packages: totalPackages, ...recordOf(sums, decimals) },
     breakdown: lines.map(({ startLb, endLb, count, rate, subtotal }) => ({
       range: `${startLb}-${endLb} lb`,

@@ -17,6 +17,7 @@ import {
   type Period,
 } from './public.js';
 import { columns } from '../../platform/db/columns.js';
+import { currencyOf } from '../tenant-settings/public.js';
 
 const WAREHOUSE = columns('Warehouse', 'w', {
   issuerAddress: 'address',
@@ -46,12 +47,12 @@ type IssuerField = 'name' | 'address' | 'city' | 'country' | 'phone' | 'email';
 /** The courier, and the fields of the issuer with `issuer` before their names. */
 export type PartiesRow = {
   [Field in IssuerField as `issuer${Capitalize<Field>}`]: Warehouse[Field];
-} & RowOf<typeof COURIER>;
+} & RowOf<typeof COURIER> & { currency: string };
 
 /** The issuer is the primary warehouse, or the tenant if it has none. */
 function findParties(ctx: Scope, courierId: string): Sql<PartiesRow> {
   return sql`select coalesce(w.name, o.name) as "issuerName", ${WAREHOUSE},
-      ${COURIER}
+      ${COURIER}, ${currencyOf(ctx)} as currency
     from couriers c
     join tenants o on o.id = c.tenant_id
     left join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = c.tenant_id and w.is_primary

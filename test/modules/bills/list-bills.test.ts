@@ -121,6 +121,7 @@ describe('bill fields', () => {
       due_date: row.due,
       is_overdue: row.due < new Date().toISOString().slice(0, 10),
       mail_status: null,
+      currency: 'USD',
     });
   });
 

@@ -38,6 +38,8 @@ describe('the currency', () => {
     expect(jmd.pdf).toContain('Balance due (JMD)');
     expect(jmd.pdf.replaceAll('JMD', 'USD').replace('Jamaican', 'US')).toBe(usd.pdf);
     expect((await as().getCourierBill({ bill_id: draft }).ok()).data.currency).toBe('JMD');
+    const [listed] = (await as().listCourierBills({ limit: 1 }).ok()).data;
+    expect(listed?.currency).toBe('JMD');
     // The headings are those of the released contract.
     expect(jmd.csv).toBe(usd.csv);
   });

@@ -2,7 +2,6 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import { currencyOf } from '../../tenant-settings/public.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import { billColumns, visibleBills, type BillRow, type BillScope } from '../shared/bill-row.js';
 import { columns } from '../../../platform/db/columns.js';
@@ -53,15 +52,12 @@ export type BillHeadRow = BillRow &
     storedDueDate: string | null;
     billFrom: Party;
     billTo: Party;
-    /** A code of ISO 4217. It cannot change after the first publication. */
-    currency: string;
   };
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
 export function findBill(ctx: BillScope, billId: string): Sql<BillHeadRow> {
   return once`select ${billColumns(ctx)}, ${BILL},
-      coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo",
-      ${currencyOf(ctx)} as currency
+      coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     join tenants o on o.id = b.tenant_id

@@ -2,6 +2,7 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, type FilterScope, type Reader } from '../../../platform/db/filters.js';
 import { columns } from '../../../platform/db/columns.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { currencyOf } from '../../tenant-settings/public.js';
 import { mailStatus } from './mailed.js';
 
 /** Who reads bills: the caller of a request, or the courier that gets a mail. */
@@ -39,6 +40,8 @@ export type BillRow = Omit<RowOf<typeof BILL>, 'startDate' | 'endDate' | 'status
     dueDate: string | null;
     isOverdue: boolean;
     mailStatus: MailStatus | null;
+    /** A code of ISO 4217. It cannot change after the first publication. */
+    currency: string;
   };
 
 /** The payment terms of a tenant that has set none, and of bills that a release without due dates published. */
@@ -56,7 +59,7 @@ export const billColumns = (
   ctx: BillScope,
 ): Sql => sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance,
   case when b.status <> 'draft' then ${dueDateOfPublished} end as "dueDate", ${isOverdue} as "isOverdue",
-  ${mailStatus(ctx)} as "mailStatus"`;
+  ${mailStatus(ctx)} as "mailStatus", ${currencyOf(ctx)} as currency`;
 
 /**
  * The application's own filter on `bills b`: a courier sees only its own bills, and no drafts. Row-level security

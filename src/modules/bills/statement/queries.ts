@@ -2,6 +2,7 @@ import { ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { currencyOf } from '../../tenant-settings/public.js';
 import { dueDateOfPublished, visibleBills } from '../shared/bill-row.js';
 
 /** Dates are text, both inclusive and in UTC. */
@@ -12,6 +13,7 @@ export type AccountRow = {
   courier_id: string;
   courier_name: string;
   courier_code: string;
+  currency: string;
   opening_balance: string;
   billed: string;
   paid: string;
@@ -40,7 +42,7 @@ export function figuresOfAccount(ctx: UserScope, period: StatementPeriod): Sql<A
         ${to}::date - max(${dueDateOfPublished}) filter (where m.kind = 'bill') as late
       from moves m join bills b on ${visibleBills(ctx)} and b.id = m.bill_id
       group by m.bill_id)
-    select c.id as courier_id, c.name as courier_name, c.code as courier_code, f.*, d.*
+    select c.id as courier_id, c.name as courier_name, c.code as courier_code, ${currencyOf(ctx)} as currency, f.*, d.*
     from couriers c
     cross join (
       select coalesce(sum(amount_usd) filter (where day < ${from}::date), 0) as opening_balance,
