@@ -701,6 +701,18 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [{ file: 'test/security/outbound/outbound-thread.test.ts', titles: ['500 requests at once'] }],
   },
   {
+    name: 'outbound: only the first headers of a response are handed over',
+    file: 'src/platform/outbound/exchange.ts',
+    find: 'if (left < 0) break;',
+    replace: 'left = Math.max(left, 1);',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-lengths.test.ts',
+        titles: ['are the first 64, and those that are read'],
+      },
+    ],
+  },
+  {
     name: 'outbound: a response is bounded besides its body',
     file: 'src/platform/outbound/interim-responses.ts',
     find: 'if (spare < 0) return end(MUCH_LONGER);',

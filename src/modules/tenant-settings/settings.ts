@@ -59,7 +59,11 @@ async function assertZone(tx: UserTx, name: string): Promise<void> {
   if (!found?.isKnown) throw invalidFieldError('time_zone', 'unknown_time_zone');
 }
 
+/** As the constraint of the table has it: without old names such as EST5EDT, which are no place's. */
+const NAME_OF_ZONE = /^[A-Z][A-Za-z]*(?:[/_+-][A-Za-z0-9]+)*$/;
+
 function isZoneOfPlatform(name: string): boolean {
+  if (!NAME_OF_ZONE.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

@@ -21,7 +21,10 @@ export type OutboundReply =
   | {
       outcome: 'answered';
       status: number;
+      /** The first 64, and those of READ_HEADERS. */
       headers: Record<string, string | string[] | undefined>;
+      /** Whether there were more headers. */
+      areHeadersCut: boolean;
       /** At most maxBytes. */
       body: Buffer;
       /** Whether the body is incomplete: too large, timed out or disconnected. */
@@ -43,6 +46,33 @@ export type OutboundReply =
       durationMs: number;
     };
 
+type Headers = Record<string, string | string[] | undefined>;
+
+/** A response of 16 KB can have thousands of headers, and each costs when it is handed to another thread. */
+const MAX_HEADERS = 64;
+
+/** What the service reads of a response, wherever it stands. */
+const READ_HEADERS = ['content-type', 'link', 'location', 'retry-after'];
+
+/** Returns the first headers, with at most so many values, and whether that is not all. */
+function firstHeaders(received: Headers): { headers: Headers; areHeadersCut: boolean } {
+  const first = new Map<string, Headers[string]>();
+  let left = MAX_HEADERS;
+  // Only the first of them are looked at.
+  for (const name in received) {
+    const value = received[name];
+    const count = Array.isArray(value) ? value.length : 1;
+    if (left > 0) first.set(name, Array.isArray(value) ? value.slice(0, left) : value);
+    left -= count;
+    if (left < 0) break;
+  }
+  for (const name of READ_HEADERS) {
+    const value = received[name];
+    if (value !== undefined && !first.has(name)) first.set(name, Array.isArray(value) ? value[0] : value);
+  }
+  return { headers: Object.fromEntries(first), areHeadersCut: left < 0 };
+}
+
 type Unmeasured<Reply> = Reply extends unknown ? Omit<Reply, 'durationMs'> : never;
 export type ExchangeResult = Unmeasured<OutboundReply>;
 
@@ -53,7 +83,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
     const body = makeBody(request.maxBytes);
     let controller: Dispatcher.DispatchController | undefined;
     let status: number | undefined;
-    let headers: Record<string, string | string[] | undefined> = {};
+    let head: ReturnType<typeof firstHeaders> = { headers: {}, areHeadersCut: false };
 
     const timer = setTimeout(() => {
       const what = controller ? 'no response' : 'no connection';
@@ -63,7 +93,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
     /** Returns the partial response if its headers have arrived, otherwise the failure. */
     function reply(failure: Error): ExchangeResult {
       if (status !== undefined)
-        return { outcome: 'answered', status, headers, body: body.bytes(), isCut: true };
+        return { outcome: 'answered', status, ...head, body: body.bytes(), isCut: true };
       if (!(failure instanceof TargetError)) return { outcome: 'unreachable', ...describeFailure(failure) };
       const { outcome, retryAfterMs } = failure;
       return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, ...describeFailure(failure) };
@@ -101,14 +131,14 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
           // Ignore informational responses.
           if (statusCode < 200) return;
           status = statusCode;
-          headers = received;
+          head = firstHeaders(received);
         },
         onResponseData(_controller, chunk) {
           if (!body.append(chunk)) stop(reply(new Error('cut')));
         },
         onResponseEnd() {
           if (status !== undefined)
-            end({ outcome: 'answered', status, headers, body: body.bytes(), isCut: false });
+            end({ outcome: 'answered', status, ...head, body: body.bytes(), isCut: false });
         },
         onResponseError: (_controller, error) => end(reply(error)),
       },

@@ -47,6 +47,20 @@ describe('tenant settings', () => {
     await api.anonymous.updateTenantSettings({}).refused(401, 'token_missing');
   });
 
+  test('name no time zone that the table cannot hold, whatever names PostgreSQL has', async () => {
+    const { rows } = await service().owner.query<{ name: string }>(
+      `select name from pg_timezone_names
+       where name ~ '[0-9]' or name !~ '^[A-Z][A-Za-z]*([/_+-][A-Za-z0-9]+)*$' order by random() limit 60`,
+    );
+    const names = new Set([...rows.map(({ name }) => name), 'EST5EDT', 'GMT0', 'Etc/GMT+5']);
+    for (const time_zone of names) {
+      const { status } = await set({ time_zone }).answer();
+      expect([time_zone, [200, 400].includes(status)]).toEqual([time_zone, true]);
+    }
+    await set({ time_zone: 'EST5EDT' }).refused(400, 'validation_failed');
+    await set({ time_zone: 'America/New_York' }).ok();
+  });
+
   test.each([
     [{ time_zone: 'Mars/Olympus' }, 'time_zone', 'invalid'],
     [{ time_zone: 'america/new_york' }, 'time_zone', 'invalid'],

@@ -96,6 +96,7 @@ describe('received responses', () => {
       expect(await send(url)).toEqual({
         outcome: 'answered',
         status,
+        areHeadersCut: false,
         headers: expect.objectContaining({ date: expect.any(String) }),
         body: Buffer.alloc(0),
         isCut: false,

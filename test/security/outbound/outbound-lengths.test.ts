@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { makeOutboundClient, type OutboundClient } from '../../../src/platform/outbound/client.js';
-import { closeReceivers, startWire } from '../../support/receivers/receivers.js';
+import { answering, closeReceivers, startWire } from '../../support/receivers/receivers.js';
 import { until } from '../../support/service/processes.js';
 
 // What a response has besides its body costs, too: a server may not send it without end.
@@ -75,4 +75,39 @@ test('a response in chunks of one byte is read whole, also the second of its con
     await setImmediate();
   }
   expect(connections).toBe(1);
+});
+
+describe('headers without end', () => {
+  const pairs = (count: number) => Array.from({ length: count }, (_, n) => `h${n.toString(36)}:`);
+  const respond = async (lines: string[]) => {
+    const { url } = await startWire(answering(`HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`));
+    const reply = await send(url, 100);
+    if (reply.outcome !== 'answered') throw new Error(reply.outcome);
+    return reply;
+  };
+
+  test('are the first 64, and those that are read, because each costs', async () => {
+    const read = ['Retry-After: 7', 'Location: /x', 'Content-Type: a/b', 'Content-Length: 0', 'Link: <y>'];
+    const reply = await respond([...pairs(4_000), ...read]);
+    expect(Object.keys(reply.headers)).toHaveLength(68);
+    expect(reply).toMatchObject({
+      areHeadersCut: true,
+      headers: { h0: '', 'retry-after': '7', location: '/x', 'content-type': 'a/b', link: '<y>' },
+    });
+  });
+
+  test('of one name are counted too', async () => {
+    const { headers, areHeadersCut } = await respond([
+      'Content-Length: 0',
+      ...Array.from({ length: 3_000 }, () => 'a:'),
+      'Retry-After: 7',
+    ]);
+    expect(headers['a']).toHaveLength(63);
+    expect([headers['retry-after'], areHeadersCut]).toEqual(['7', true]);
+  });
+
+  test('of 64 are all', async () => {
+    const { headers, areHeadersCut } = await respond([...pairs(63), 'Content-Length: 0']);
+    expect([Object.keys(headers).length, areHeadersCut]).toEqual([64, false]);
+  });
 });

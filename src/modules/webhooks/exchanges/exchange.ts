@@ -48,7 +48,7 @@ export function readExchange(
   return {
     ...request,
     response_headers: headers,
-    response_headers_are_cut: isCut,
+    response_headers_are_cut: isCut || reply.areHeadersCut,
     response_body: body.text,
     response_is_cut: body.isCut,
   };
