@@ -61,7 +61,7 @@ export function startBackground(options: BackgroundOptions) {
   metrics?.watchPool('worker', db);
   metrics?.watchPool('queue', { pool: queuePool });
   const outbound = makeThreadedClient(config.outbound, (err) =>
-    log.error({ err }, "the thread of the requests to couriers' URLs has ended, and starts again"),
+    log.error({ err }, "the thread of the requests to couriers' URLs has failed, and goes on"),
   );
   const stopping = new AbortController();
   const tasks = makeTasks({

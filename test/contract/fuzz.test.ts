@@ -77,6 +77,9 @@ const RESTORE_CUSTOMERS = `
 const UNREPORTED = `update label_jobs set status = 'sending', ended_at = null, lease_until = now() where id = claim_id`;
 
 /** Statements to run after each request of an operation, so that requests of other operations can succeed. */
+const RESTORE_FLAGS = `update prealerts p set status = 'flagged' from saved_flags f
+  where f.id = p.id and p.status = 'pending'`;
+
 const REPAIRS: Partial<Record<OperationId, string>> = {
   manageCouriers: 'update couriers set is_active = true',
   updateCustomer: RESTORE_CUSTOMERS,
@@ -85,6 +88,7 @@ const REPAIRS: Partial<Record<OperationId, string>> = {
   updateCourierSettings: RESTORE_LOGOS,
   uploadLogo: RESTORE_LOGOS,
   deleteLogo: RESTORE_LOGOS,
+  reviewPrealert: RESTORE_FLAGS,
 };
 
 type Tally = {
@@ -120,6 +124,10 @@ beforeAll(async () => {
       await insertClaim(service.owner, { courierId, trackingNumber: newNumber() });
   }
   await insertUnreportedLabel();
+  // Each is reviewed once, and others replace or delete some.
+  await service.owner.query(`update prealerts set status = 'flagged'
+    where id in (select id from prealerts where status = 'pending' order by id limit 20)`);
+  await service.owner.query("create table saved_flags as select id from prealerts where status = 'flagged'");
   const courierScopes = await makeCourierScopes(service.owner);
   await service.owner.query('create table saved_logos as select * from courier_logos');
   await service.owner.query(`create table saved_customers as select * from customers

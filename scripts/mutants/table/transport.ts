@@ -639,14 +639,14 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/security/outbound/outbound-handshakes.test.ts',
-        titles: ['of more than 12 KB is refused before it is verified'],
+        titles: ['of more than 20 KB is refused before it is verified'],
       },
     ],
   },
   {
     name: 'outbound: the handshakes of many connections leave turns to other work',
     file: 'src/platform/outbound/handshake.ts',
-    find: 'await takeTurn(host);',
+    find: 'await turns.take(host);',
     replace: 'await Promise.resolve();',
     tests: [
       {

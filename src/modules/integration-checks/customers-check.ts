@@ -100,8 +100,8 @@ const HINTS = new Set<string>(['like_tracking_number', 'leading_zeros']);
 const NAMED_RECORDS = 10;
 
 function findFaultsOfRecords(check: ListCheck, answer: Answered, list: ReadableResponse): void {
-  const { received, skipped, problems, wrapper } = list;
-  if (wrapper) found(check, 'wrapped_list', answer, `${received} records in an object`);
+  const { received, skipped, problems, isWrapped } = list;
+  if (isWrapped) found(check, 'wrapped_list', answer, `${received} records in an object`);
   if (received === 0) found(check, 'empty_list', answer, 'no records');
   const indexesOf = (isMeant: (problem: (typeof problems)[number]) => boolean) =>
     [...new Set(problems.filter(isMeant).map(({ index }) => index))].slice(0, NAMED_RECORDS).join(', ');

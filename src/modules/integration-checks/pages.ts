@@ -40,40 +40,9 @@ async function askSecondPage(
   );
 }
 
-const NEXT = new Set([
-  'next',
-  'nextpage',
-  'nextpageurl',
-  'nextlink',
-  'nexturl',
-  'nextcursor',
-  'hasmore',
-  'hasnext',
-]);
-const TOTAL = new Set(['total', 'totalcount', 'totalrecords', 'totalitems', 'totalresults', 'count']);
-const MAX_DEPTH = 2;
-
 /** Returns what the response says about further pages, or undefined. */
-function statedPages(answer: Answered, { received, wrapper }: ReadableResponse): string | undefined {
+function statedPages(answer: Answered, { statesMore }: ReadableResponse): string | undefined {
   const link = headerOf(answer, 'link');
   if (link !== undefined && /;\s*rel="?next\b/i.test(link)) return 'the header Link names a next page';
-  return wrapper ? statedIn(wrapper, received, MAX_DEPTH) : undefined;
-}
-
-function statedIn(fields: object, received: number, depth: number): string | undefined {
-  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
-    const plain = name.toLowerCase().replace(/[_\-\s]/g, '');
-    if (TOTAL.has(plain) && typeof value === 'number' && value > received)
-      return `${received} records of ${name} ${value}`;
-    if (
-      NEXT.has(plain) &&
-      (value === true || typeof value === 'number' || (typeof value === 'string' && value !== ''))
-    )
-      return `${received} records, and ${name} names more`;
-    if (typeof value === 'object' && value !== null && depth > 0) {
-      const stated = statedIn(value, received, depth - 1);
-      if (stated !== undefined) return stated;
-    }
-  }
-  return undefined;
+  return statesMore ?? undefined;
 }

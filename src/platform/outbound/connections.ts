@@ -43,6 +43,15 @@ export function makeConnections(open: OpenSocket, rateLimiter: AddressRateLimite
   });
 }
 
+/**
+ * TLS can emit an error of a socket after its `close`. undici 7.30 has no parser then, and throws a TypeError in the event, which would end the
+ * thread of all couriers.
+ */
+function forgetUndici(socket: Socket): void {
+  for (const event of ['error', 'end', 'readable']) socket.removeAllListeners(event);
+  socket.on('error', () => undefined);
+}
+
 // undici passes no request to a connector, and a request that waits for a connection cannot be aborted.
 function makeConnection(
   origin: string | URL,
@@ -64,6 +73,7 @@ function makeConnection(
           ({ expectResponse } = skipContinue(socket));
           expectResponse(maxBytes);
           done(null, socket);
+          socket.once('close', () => forgetUndici(socket));
         },
         // Sockets, TLS and our own code only reject with errors.
         (error: unknown) => done(error as Error, null),

@@ -40,7 +40,10 @@ export type OutboundReply =
       durationMs: number;
     }
   | {
-      /** Not sent, because the address's rate limit over all couriers and tenants is used up. */
+      /**
+       * The target has not failed: nothing was sent, because the address's rate limit over all couriers and tenants is used up, or
+       * the request was lost here.
+       */
       outcome: 'postponed';
       retryAfterMs: number;
       durationMs: number;

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
-import { makeTurns } from '../limits/queues/turns.js';
 import { TargetError } from './failures.js';
+import { makeTurnsByTime } from './turns-by-time.js';
 
 /**
  * What a server may send before the handshake is done, above all its certificates. Chains of public authorities have 2 to 8 KB. Each
@@ -11,7 +10,7 @@ import { TargetError } from './failures.js';
  * 370 ms in one turn with 76 keys of RSA-3072 whose exponents are as long. 12 KB cost 45 ms with these, and 123 ms with 55 keys on the curve
  * sect571r1 (Node 20, 2026-11-30), which is why these sockets have a thread (threaded-client.ts).
  */
-const MAX_HANDSHAKE_BYTES = 12 * 1024;
+const MAX_HANDSHAKE_BYTES = 20 * 1024;
 
 /**
  * What it may send later besides its response: new keys and tickets cost 9 microseconds for 27 bytes, and OpenSSL takes any number. A server that
@@ -23,24 +22,11 @@ const BYTES_PER_BYTE = 1.25;
 /** More of one socket is processed in a turn of its own. */
 const MAX_TOGETHER_BYTES = 16 * 1024;
 
-const TOO_LONG = 'the server sent more than 12 KB before the TLS handshake was done';
+const TOO_LONG = 'the server sent more than 20 KB before the TLS handshake was done';
 const TOO_MUCH = 'the server sent far more in TLS than its response';
 
-/** What waits for its turn, by host. */
-const waiting = makeTurns<() => void>();
-
-/** What servers send is processed one after another, other work runs between, and each host has its turn. */
-function takeTurn(host: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.size() === 0) setImmediate(giveTurn);
-    waiting.add(host, resolve);
-  });
-}
-
-function giveTurn(): void {
-  waiting.takeFirst()?.();
-  if (waiting.size() > 0) setImmediate(giveTurn);
-}
+/** What servers send is processed one after another, other work runs between, and each host has as much time as another. */
+const turns = makeTurnsByTime();
 
 export type Handshake = {
   /** The socket as TLS sees it. */
@@ -79,7 +65,7 @@ export function limitTls(socket: Socket, host: string): Handshake {
   async function giveInTurn(chunk: Buffer): Promise<void> {
     isWaiting = true;
     socket.pause();
-    await takeTurn(host);
+    await turns.take(host);
     isWaiting = false;
     give(chunk);
     for (const happened of later.splice(0)) happened();

@@ -1,3 +1,4 @@
+import { parentPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import type { OutboundConfig } from '../../config/config.js';
 import { makeOutboundClient, type OutboundReply, type OutboundRequest } from './client.js';
@@ -5,6 +6,11 @@ import { makeOutboundClient, type OutboundReply, type OutboundRequest } from './
 // The worker thread of threaded-client.ts.
 
 const client = makeOutboundClient(workerData as OutboundConfig);
+
+// An exception in an event of one socket must not end the requests of all couriers. Its own request ends by its time limit.
+process.on('uncaughtException', (error) =>
+  parentPort?.postMessage({ uncaught: error.stack ?? String(error) }),
+);
 
 /** The body is handed over, because a copy of 20 MiB would hold both threads. */
 function handOver(reply: OutboundReply): unknown {

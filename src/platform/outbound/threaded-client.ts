@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { Piscina } from 'piscina';
 import type { OutboundConfig } from '../../config/config.js';
 import { projectRoot } from '../../config/project-root.js';
@@ -11,19 +12,27 @@ const STUCK_MS = 30_000;
 /** More than the jobs that a worker can have, so that no request waits here for another one. */
 const MAX_REQUESTS = 10_000;
 
+/** When a request that was lost with a thread is sent again. */
+const AGAIN_MS = 1_000;
+
+const MAX_SUSPECTS = 10_000;
+const SUSPECT_MS = 600_000;
+
 // Always the built file, because a thread has no compiler, even in tests.
 const WORKER = join(projectRoot, 'dist', 'src', 'platform', 'outbound', 'outbound-worker.js');
 
 export type ThreadedClient = OutboundSender & {
-  /** Aborts requests in progress; their outcome is `unreachable`. */
+  /** Aborts requests in progress; their outcome is `postponed`. */
   destroy(): Promise<void>;
 };
 
 /**
  * The client of client.ts in one thread for all requests. What couriers' servers make it compute, above all for TLS, holds up nobody but
- * couriers' requests (docs/decisions/0148). If the thread ends, its requests are `unreachable`, and a new one starts.
+ * couriers' requests (docs/decisions/0148). If the thread ends, a new one starts, and its
+ * requests are `postponed`, because their targets have not failed. The URLs of two threads that have ended are `unreachable`: one of them may
+ * be the cause.
  *
- * @param report receives why a thread has ended, once for each
+ * @param report receives why a thread has ended, or the first exception that it has survived, once for each
  * @param options only tests set them
  */
 export function makeThreadedClient(
@@ -47,10 +56,17 @@ export function makeThreadedClient(
   /** Whether the present thread has failed. All of its requests fail with it. */
   let hasFailed = false;
   let isDestroyed = false;
+  let threadNumber = 0;
+  /** The URLs of a thread that has ended, with its number. */
+  const suspects = new LRUCache<string, number>({ max: MAX_SUSPECTS, ttl: SUSPECT_MS });
   /** While a thread ends, Piscina takes no tasks. The next task starts another thread. */
   let ended = Promise.resolve();
-  threads.on('workerCreate', () => (hasFailed = false));
+  threads.on('workerCreate', () => {
+    hasFailed = false;
+    threadNumber += 1;
+  });
   threads.on('error', fail);
+  threads.on('message', ({ uncaught }: { uncaught: string }) => fail(new Error(uncaught)));
 
   function fail(error: unknown): void {
     if (hasFailed || isDestroyed) return;
@@ -86,7 +102,11 @@ export function makeThreadedClient(
       } catch (error) {
         fail(error);
         const durationMs = performance.now() - startedAt;
-        return { outcome: 'unreachable', ...describeFailure(error), durationMs };
+        const isSuspect = (suspects.get(request.url) ?? threadNumber) !== threadNumber;
+        if (isSuspect && !isDestroyed)
+          return { outcome: 'unreachable', ...describeFailure(error), durationMs };
+        suspects.set(request.url, threadNumber);
+        return { outcome: 'postponed', retryAfterMs: AGAIN_MS, durationMs };
       }
     },
     async destroy() {

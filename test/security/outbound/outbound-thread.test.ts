@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { OutboundConfig } from '../../../src/config/config.js';
+import { projectRoot } from '../../../src/config/project-root.js';
 import {
   makeOutboundClient,
   type OutboundRequest,
@@ -181,9 +182,10 @@ describe('the thread ends', () => {
     return client;
   }
 
-  const LOST = { outcome: 'unreachable', reason: 'host_unreachable', error: 'the request failed' };
+  const LOST = { outcome: 'postponed', retryAfterMs: 1_000 };
+  const UNREACHABLE = { outcome: 'unreachable', reason: 'host_unreachable', error: 'the request failed' };
 
-  test('by an error: its requests are unreachable, it is reported once, and a new one works', async () => {
+  test('by an error: its requests are postponed, it is reported once, and a new one works', async () => {
     const client = await startCode(
       `let requests = 0;
        export default ({ url }) => new Promise((resolve) => {
@@ -194,11 +196,32 @@ describe('the thread ends', () => {
     );
     for (let round = 1; round <= 2; round += 1) {
       const sent = [1, 2, 3].map(() => client.send(request('https://x.example/')));
-      for (const reply of await Promise.all(sent)) expect(reply).toMatchObject(LOST);
+      // The URLs of a second thread may be the cause.
+      for (const reply of await Promise.all(sent))
+        expect(reply).toMatchObject(round === 1 ? LOST : UNREACHABLE);
       expect(await client.send(request('https://answer.example/'))).toMatchObject({ outcome: 'timeout' });
       expect(reported).toHaveLength(round);
     }
     expect(reported.splice(0)).toMatchObject([{ message: 'planted' }, { message: 'planted' }]);
+  });
+
+  test('not by an exception in an event of a socket: it is reported, and other requests go on', async () => {
+    const { url } = await startReceiver(
+      (_request, response) => void setTimeout(() => response.end('ok'), 300),
+    );
+    const built = join(projectRoot, 'dist', 'src', 'platform', 'outbound', 'outbound-worker.js');
+    const client = await startCode(
+      `import send from ${JSON.stringify(built)};
+       export default (request) => {
+         if (request.url === 'https://throw.example/') setImmediate(() => { throw new Error('planted'); });
+         return send(request);
+       };`,
+    );
+    const others = [1, 2, 3].map(() => client.send(request(url)));
+    await client.send(request('https://throw.example/', { timeoutMs: 100 }));
+    for (const reply of await Promise.all(others)) expect(reply).toMatchObject({ outcome: 'answered' });
+    expect(await client.send(request(url))).toMatchObject({ outcome: 'answered' });
+    expect(String(reported.splice(0)[0])).toContain('planted');
   });
 
   test('because it hangs: it is replaced', async () => {
@@ -219,8 +242,8 @@ describe('the thread ends', () => {
 
   test('before it begins: requests do not wait for ever', async () => {
     const client = await startCode('throw new Error("no start");', 500);
-    expect(await client.send(request('https://x.example/', { timeoutMs: 100 }))).toMatchObject(LOST);
-    expect(await client.send(request('https://x.example/', { timeoutMs: 100 }))).toMatchObject(LOST);
+    for (const path of ['1', '2'])
+      expect(await client.send(request(`https://x.example/${path}`, { timeoutMs: 100 }))).toMatchObject(LOST);
     expect(reported.splice(0)).not.toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import type { ReceivedList } from './queries.js';
 import { SyncResponseError, readList, type UnreadableReason, type Wrapper } from './sync-list.js';
 import { packRows } from '../shared/packing.js';
+import { findMore } from './stated-pages.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
 
 export const MAX_PROBLEMS = 100;
@@ -16,8 +17,10 @@ export type ReadableResponse = Pick<ReceivedList, 'packed' | 'sha256'> & {
   problems: SyncProblem[];
   /** The number of packed customers. */
   customers: number;
-  /** The other fields of the object around the list, or null without one. */
-  wrapper: Wrapper | null;
+  /** Whether the list is in an object. */
+  isWrapped: boolean;
+  /** What the object says of further pages, or null. */
+  statesMore: string | null;
   /** The first user code, or null. */
   firstCode: string | null;
 };
@@ -55,7 +58,8 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
     skipped: received - customers.size,
     problems,
     customers: customers.size,
-    wrapper,
+    isWrapped: wrapper !== null,
+    statesMore: (wrapper && findMore(wrapper, received)) ?? null,
     firstCode: customers.keys().next().value ?? null,
     packed: pack([...customers.values()]),
     sha256: createHash('sha256').update(bytes).digest('hex'),

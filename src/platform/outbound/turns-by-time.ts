@@ -1,0 +1,67 @@
+import { setImmediate } from 'node:timers';
+
+// Our own: makeTurns (limits/queues) counts turns, and one turn can cost sixty times another's. No library shares by measured time.
+
+/** The work of a host that waits, and the time that the host has used. */
+type Host = { waiting: (() => void)[]; usedMs: number };
+
+export type TurnsByTime = {
+  /** Resolves in a turn of its own of the event loop, when no other host that waits has used less time. */
+  take(host: string): Promise<void>;
+};
+
+/** Hosts that wait for nothing are forgotten above this number. */
+const MAX_IDLE_HOSTS = 1_000;
+
+/**
+ * Gives one turn of the event loop after another, each to the host that has used the least time (start-time fair queueing). Until the next
+ * turn begins, the time is that of the host. A host that comes back has used at least as much as the one that had the last turn, so it
+ * saves no time up.
+ *
+ * @param clock returns milliseconds. Only tests set it
+ */
+export function makeTurnsByTime(clock: () => number = () => performance.now()): TurnsByTime {
+  const hosts = new Map<string, Host>();
+  /** What the host of the last turn had used before it. */
+  let servedMs = 0;
+  let isRunning = false;
+
+  function next(): Host | undefined {
+    let first: Host | undefined;
+    for (const host of hosts.values())
+      if (host.waiting.length > 0 && (!first || host.usedMs < first.usedMs)) first = host;
+    return first;
+  }
+
+  function giveTurn(): void {
+    const host = next();
+    if (!host) {
+      isRunning = false;
+      forgetIdle();
+      return;
+    }
+    servedMs = host.usedMs;
+    const startedMs = clock();
+    host.waiting.shift()?.();
+    setImmediate(() => {
+      host.usedMs += clock() - startedMs;
+      giveTurn();
+    });
+  }
+
+  function forgetIdle(): void {
+    if (hosts.size <= MAX_IDLE_HOSTS) return;
+    for (const [name, { waiting }] of hosts) if (waiting.length === 0) hosts.delete(name);
+  }
+
+  return {
+    take(name) {
+      const host = hosts.get(name) ?? { waiting: [], usedMs: 0 };
+      hosts.set(name, host);
+      if (host.waiting.length === 0) host.usedMs = Math.max(host.usedMs, servedMs);
+      if (!isRunning) setImmediate(giveTurn);
+      isRunning = true;
+      return new Promise((resolve) => void host.waiting.push(resolve));
+    },
+  };
+}
