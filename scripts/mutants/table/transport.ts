@@ -720,6 +720,66 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [{ file: 'test/security/outbound/outbound-lengths.test.ts', titles: ['extensions of chunks'] }],
   },
   {
+    name: 'outbound: hosts share the time of the thread',
+    file: 'src/platform/outbound/turns-by-time.ts',
+    find: 'host.usedMs += clock() - startedMs;',
+    replace: 'host.usedMs += 1;',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-turns.test.ts',
+        titles: ['a host whose turns cost sixty times as much'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: a host saves no time up',
+    file: 'src/platform/outbound/turns-by-time.ts',
+    find: 'if (host.waiting.length === 0) host.usedMs = Math.max(host.usedMs, servedMs);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-turns.test.ts',
+        titles: ['a host that waited for nothing has saved nothing up'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: an error after the close of a socket ends nothing',
+    file: 'src/platform/outbound/connections.ts',
+    find: "for (const event of ['error', 'end', 'readable']) socket.removeAllListeners(event);",
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-sockets.test.ts',
+        titles: ['%s of a socket after its close ends nothing'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: a request that is lost with the thread counts for nobody',
+    file: 'src/platform/outbound/threaded-client.ts',
+    find: 'if (isSuspect && !isDestroyed)',
+    replace: 'if (!isDestroyed)',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-thread.test.ts',
+        titles: ['by an error: its requests are postponed'],
+      },
+    ],
+  },
+  {
+    name: 'webhooks: a URL that accepts nothing gets one request at a time',
+    file: 'src/modules/webhooks/delivery/deliver.ts',
+    find: 'target?.isFailing ? MAX_CONCURRENT_FAILING : MAX_CONCURRENT',
+    replace: 'MAX_CONCURRENT',
+    tests: [
+      {
+        file: 'test/modules/webhooks/failing-urls.test.ts',
+        titles: ['one that has accepted nothing for minutes'],
+      },
+    ],
+  },
+  {
     name: 'jobs: a tenant that fails keeps no other one from its work',
     file: 'src/platform/context/each-tenant.ts',
     find: '.catch((error: unknown) => failures.push(error))',

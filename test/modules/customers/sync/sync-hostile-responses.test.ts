@@ -34,6 +34,18 @@ async function hostileCustomers(): Promise<Record<string, unknown>[]> {
   return rows;
 }
 
+test('of the object around a list, only what it says of pages is handed over', () => {
+  const customer = '{"user_code":"A","first_name":"B","last_name":"C"}';
+  const fields = `"meta":{"total":7,"deep":{"k1":[${'{"planted":1},'.repeat(1_000)}{}]}}`;
+  const result = readSyncResponse(Buffer.from(`{${fields},"data":[${customer}]}`));
+  expect(result).toMatchObject({ isWrapped: true, statesMore: '1 records of total 7' });
+  expect(JSON.stringify(result)).not.toContain('planted');
+  expect(readSyncResponse(Buffer.from(`[${customer}]`))).toMatchObject({
+    isWrapped: false,
+    statesMore: null,
+  });
+});
+
 test('covers more than a hundred hostile responses', () => {
   expect(REFUSED.length + ACCEPTED.length).toBeGreaterThan(100);
 });

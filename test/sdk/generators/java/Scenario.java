@@ -160,7 +160,7 @@ public class Scenario {
     File file =
         api.exportPackagesXlsx(
             null, null, number, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null);
     byte[] bytes = Files.readAllBytes(file.toPath());
     PackageListMeta meta = api.listPackages(null, new PackageSearch().trackingNumber(number)).getMeta();
     return Map.of(
