@@ -112,6 +112,11 @@ test('of real failures: once at first, once before the pause, once when it is pa
     'Your webhook will be paused within 12 hours',
     'Your webhook is paused',
   ]);
+  // Nor on the next day, while it is still paused.
+  await db.query("update account_mails set created_at = created_at - interval '25 hours'");
+  await runJob(2);
+  expect(await subjectsTo(owner)).toHaveLength(3);
+  await db.query("update account_mails set created_at = created_at + interval '25 hours'");
 
   receiver.answer = accept;
   await api.as('hrb').manageWebhookDeliveries({ action: 'send_test', endpoint: 'add_package' }).ok();

@@ -142,6 +142,22 @@ test('500 requests at once have their own answers', async () => {
   expect(bodies).toEqual(Array.from({ length: 500 }, (_, n) => `/hook/${n}`));
 });
 
+test('a request that hangs delays no other', async () => {
+  const { url } = await startReceiver((received, response) => {
+    if (!received.url?.endsWith('hang')) response.end('ok');
+  });
+  const client = startThread();
+  const hanging = client.send(request(`${url}/hang`, { timeoutMs: 3_000 }));
+  const others = await Promise.all([1, 2, 3].map(() => client.send(request(url, { timeoutMs: 2_500 }))));
+  expect(others.map(({ outcome: ended }) => ended)).toEqual(['answered', 'answered', 'answered']);
+  expect(others.every(({ durationMs }) => durationMs < 2_500)).toBe(true);
+  let hasEnded = false;
+  void hanging.then(() => (hasEnded = true));
+  await Promise.resolve();
+  expect(hasEnded).toBe(false);
+  expect(await hanging).toMatchObject({ outcome: 'timeout' });
+});
+
 test('all requests of a process share the rate limit of an address', async () => {
   const { url } = await startReceiver((_request, response) => void response.end());
   const client = startThread({ requestsPerSecond: 1 });
