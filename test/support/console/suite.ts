@@ -95,7 +95,7 @@ async function setDevice(page: Page, device: object): Promise<void> {
 /** Waits for the big word. */
 export const expectWord = (page: Page, word: string) =>
   outcomeOf(page)
-    .filter({ hasText: new RegExp(`^${word}$`) })
+    .filter({ hasText: new RegExp(`^(?:${word})$`) })
     .waitFor();
 
 /** Presses a key as a person does: after a pause. */
