@@ -80,6 +80,9 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
       expect(body['data']).toMatchObject([{ vendor: 'Example Books' }]);
       expect(printed).toBe(`announced ${String(body['data'][0].prealert_id)}`);
       expect(await submitPrealert(trackingNumber)).toBe('already announced');
+      expect(await submitPrealert(`NO NUMBER OF ${name === 'go' ? 'GO' : 'JAVA'}`)).toMatch(
+        /^announced [\da-f-]{36}\ncheck it: .+ \(unlikely_number\)$/,
+      );
     },
     LIMIT_MS,
   );
