@@ -165,7 +165,7 @@ describe('a batch of pre-alerts', () => {
     const doubtful = { UserCode: 'IEX-1001', TrackingNumber: 'NO NUMBER YET' };
     const { data } = await courier().prealerts.submit(doubtful);
     expect(data).toMatchObject({ prealert_id: expect.any(String), warnings: [{ code: 'unlikely_number' }] });
-    const sent = [{ ...doubtful, TrackingNumber: 'NOT KNOWN' }, ...batch('CERTAIN')];
+    const sent = [{ ...doubtful, TrackingNumber: 'NOT KNOWN' }, ...batch('11')];
     const { results } = await courier().prealerts.submitBatch(sent);
     expect(results.map(({ warnings = [] }: Untyped) => warnings.map(({ code }: Untyped) => code))).toEqual([
       ['unlikely_number'],

@@ -191,7 +191,9 @@ class KeyClientTest(unittest.TestCase):
 
     def test_a_service_token_submits_as_an_api_key_does(self) -> None:
         action = {"action": "create", "name": "python", "scopes": ["prealerts:write"], "current_password": PASSWORD}
-        created = self.courier.send(api.manage_service_tokens(body=models.CreateServiceTokenAction.from_dict(action)))
+        with Client(URL, "iex", PASSWORD) as courier:
+            created = courier.send(api.manage_service_tokens(body=models.CreateServiceTokenAction.from_dict(action)))
+        assert created.data.token is not None
         with KeyClient(URL, created.data.token) as machine:
             self.assertIsInstance(machine.submit(prealert("PY-TOKEN-1")).prealert_id, UUID)
             self.assertEqual(machine.submit_many([prealert("PY-TOKEN-2")])[0].status, "created")

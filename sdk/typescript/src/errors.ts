@@ -58,7 +58,7 @@ export class CursorAheadError extends CrossdockError {
 
   constructor(after: number, lastSequence: number) {
     super(
-      `The events end with ${lastSequence}, before ${after}, for example because the service was restored from a backup. Read again from 0, and ignore the events whose event_id you know.`,
+      `The events end with ${lastSequence}, before ${after}, for example after a restored backup. Read again from 0, and ignore known event_ids.`,
     );
     this.after = after;
     this.lastSequence = lastSequence;
