@@ -71,7 +71,7 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
   builtTest(
     `the example submits a pre-alert, and reports a duplicate as such${reason}`,
     async () => {
-      const trackingNumber = `EXAMPLE-${name.toUpperCase()}`;
+      const trackingNumber = `EXAMPLE-1-${name.toUpperCase()}`;
       const printed = await submitPrealert(trackingNumber);
       const { body } = await service.call('listPrealerts', {
         as: 'admin',
