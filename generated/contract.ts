@@ -39,13 +39,14 @@ export interface paths {
          *     a rate limit, a body of lines counts as one request for every 10 lines. It is accepted while one request is left.
          *
          *     ```php
+         *     <?php
+         *
          *     $prealert = ['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784', 'Vendor' => 'Example Books'];
          *     $curl = curl_init('https://demo.crossdock.example/api/Prealert.php');
          *     curl_setopt_array($curl, [
-         *         CURLOPT_POST => true,
          *         CURLOPT_RETURNTRANSFER => true,
          *         CURLOPT_TIMEOUT => 30,
-         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey],
+         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-KEY: YOUR_API_KEY'],
          *         CURLOPT_POSTFIELDS => json_encode($prealert, JSON_THROW_ON_ERROR),
          *     ]);
          *     $response = curl_exec($curl);
@@ -55,6 +56,10 @@ export interface paths {
          *     // Other codes with 409 mean that nothing was stored. With another customer, the parcel would go to that one.
          *     $isAnnounced = $http === 201 || ($existing !== null && !$existing['differs']);
          *     $prealertId = $isAnnounced ? ($body['data'] ?? $existing)['prealert_id'] : null;
+         *     echo $prealertId ?? $body['message'] ?? 'No response. Send it again.', "\n";
+         *     foreach ($body['data']['warnings'] ?? [] as $warning) {
+         *         echo 'Check it: ', $warning['message'], "\n"; // for example two numbers in one field
+         *     }
          *     ```
          */
         post: operations["submitPrealert"];
@@ -102,13 +107,14 @@ export interface paths {
          *     a rate limit, a body of lines counts as one request for every 10 lines. It is accepted while one request is left.
          *
          *     ```php
+         *     <?php
+         *
          *     $prealert = ['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784', 'Vendor' => 'Example Books'];
          *     $curl = curl_init('https://demo.crossdock.example/api/Prealert.php');
          *     curl_setopt_array($curl, [
-         *         CURLOPT_POST => true,
          *         CURLOPT_RETURNTRANSFER => true,
          *         CURLOPT_TIMEOUT => 30,
-         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey],
+         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-KEY: YOUR_API_KEY'],
          *         CURLOPT_POSTFIELDS => json_encode($prealert, JSON_THROW_ON_ERROR),
          *     ]);
          *     $response = curl_exec($curl);
@@ -118,6 +124,10 @@ export interface paths {
          *     // Other codes with 409 mean that nothing was stored. With another customer, the parcel would go to that one.
          *     $isAnnounced = $http === 201 || ($existing !== null && !$existing['differs']);
          *     $prealertId = $isAnnounced ? ($body['data'] ?? $existing)['prealert_id'] : null;
+         *     echo $prealertId ?? $body['message'] ?? 'No response. Send it again.', "\n";
+         *     foreach ($body['data']['warnings'] ?? [] as $warning) {
+         *         echo 'Check it: ', $warning['message'], "\n"; // for example two numbers in one field
+         *     }
          *     ```
          */
         post: operations["submitPrealertWithoutSuffix"];
@@ -139,10 +149,6 @@ export interface paths {
          * @description For staff, who see all couriers, and for couriers, who see their own pre-alerts. Filters are combined with
          *     AND. `meta.stats` counts all matching records, on all pages. After a 409, `existing` names the existing record,
          *     and `search` with the tracking number finds it.
-         *
-         *     ```php
-         *     $url = $base . '/api/ManagePrealerts.php?' . http_build_query(['status' => 'pending', 'page' => 1, 'limit' => 100]);
-         *     ```
          */
         get: operations["listPrealerts"];
         /**
@@ -177,11 +183,6 @@ export interface paths {
          *     the JSON body. A second call for the same record returns 404. Of two simultaneous calls, one also gets 404. If
          *     a courier deletes a flagged pre-alert, the flag stays with the tracking number: the courier's next pre-alert
          *     of this number is also `flagged`.
-         *
-         *     ```php
-         *     curl_setopt($curl, CURLOPT_CUSTOMREQUEST, 'DELETE');
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode(['prealert_id' => $id]));
-         *     ```
          */
         delete: operations["deletePrealert"];
         options?: never;
@@ -206,11 +207,6 @@ export interface paths {
          *     With `action=branches` it returns the names of all branches of the courier's customers, without duplicates.
          *     Staff get the branches of all couriers, or of the courier in `courier_id`. The other parameters apply only to
          *     the list.
-         *
-         *     ```php
-         *     $url = $base . '/api/ManageCustomers.php?' . http_build_query(['search' => 'campbell', 'page' => 1, 'limit' => 50]);
-         *     $branches = $base . '/api/ManageCustomers.php?action=branches';
-         *     ```
          */
         get: operations["listCustomers"];
         /**
@@ -248,11 +244,6 @@ export interface paths {
          *
          *     The customer's packages are kept, with the name and the user code that they were received with. Its pre-alerts
          *     are also kept. They show no name until another customer of the courier has the code.
-         *
-         *     ```php
-         *     curl_setopt($curl, CURLOPT_CUSTOMREQUEST, 'DELETE');
-         *     curl_setopt($curl, CURLOPT_URL, $base . '/api/ManageCustomers.php?id=' . urlencode($id));
-         *     ```
          */
         delete: operations["deleteCustomer"];
         options?: never;
@@ -278,11 +269,6 @@ export interface paths {
          *
          *     When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is 503
          *     `overloaded`.
-         *
-         *     ```php
-         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
-         *     file_put_contents('customers.csv', $download('/api/ExportCustomersCsv?' . $query));
-         *     ```
          */
         get: operations["exportCustomersCsv"];
         put?: never;
@@ -304,11 +290,6 @@ export interface paths {
          * Export customers as a spreadsheet
          * @description As *Export customers as CSV*, with the same filters, order, pages and columns, for people who use a spreadsheet program.
          *     The workbook has one sheet. Every text stays text, also a code of digits. Active is a number.
-         *
-         *     ```php
-         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
-         *     file_put_contents('customers.xlsx', $download('/api/ExportCustomersXlsx?' . $query));
-         *     ```
          */
         get: operations["exportCustomersXlsx"];
         put?: never;
@@ -344,18 +325,6 @@ export interface paths {
          *
          *     `courier_id` is a UUID string, like every identifier in this API. Older documentation that calls it an integer
          *     is wrong.
-         *
-         *     ```php
-         *     $query = http_build_query(['q' => 'Jon Smyth', 'advanced' => 'true', 'limit' => 5]);
-         *     $curl = curl_init('https://demo.crossdock.example/api/SearchCustomers.php?' . $query);
-         *     curl_setopt_array($curl, [
-         *         CURLOPT_RETURNTRANSFER => true,
-         *         CURLOPT_HTTPHEADER => ['Authorization: Bearer ' . $token],
-         *     ]);
-         *     foreach (json_decode(curl_exec($curl), true)['data'] as $customer) {
-         *         echo $customer['user_code'], ' ', $customer['first_name'], ' ', $customer['last_name'], "\n";
-         *     }
-         *     ```
          */
         get: operations["searchCustomers"];
         put?: never;
@@ -395,11 +364,32 @@ export interface paths {
          *     as a wrong password.
          *
          *     ```php
-         *     $body = json_decode($response, true);
-         *     if ($body['status'] === '2fa_required') {
-         *         // ask for the code, then send verify_2fa with $body['data']['preauth_token']
+         *     <?php
+         *
+         *     /** Sends one step of the login, and returns its JSON. *\/
+         *     function logIn(array $step): array
+         *     {
+         *         $curl = curl_init('https://demo.crossdock.example/api/login.php');
+         *         curl_setopt_array($curl, [
+         *             CURLOPT_RETURNTRANSFER => true,
+         *             CURLOPT_TIMEOUT => 30,
+         *             CURLOPT_HTTPHEADER => ['Content-Type: application/json'],
+         *             CURLOPT_POSTFIELDS => json_encode($step, JSON_THROW_ON_ERROR),
+         *         ]);
+         *         $response = curl_exec($curl);
+         *         $json = is_string($response) ? json_decode($response, true) : null;
+         *         $isDone = in_array($json['status'] ?? '', ['success', '2fa_required'], true);
+         *         return $isDone ? $json : throw new RuntimeException($json['message'] ?? curl_error($curl));
          *     }
-         *     $token = $body['data']['access_token'];
+         *
+         *     $login = logIn(['action' => 'login', 'username' => 'iex', 'password' => 'crossdock-demo']);
+         *     if ($login['status'] === '2fa_required') {
+         *         echo 'Code: ';
+         *         $code = trim(fgets(STDIN));
+         *         $login = logIn(['action' => 'verify_2fa', 'preauth_token' => $login['data']['preauth_token'], 'code' => $code]);
+         *     }
+         *     $token = $login['data']['access_token'];
+         *     echo 'Logged in as ', $login['data']['user']['full_name'], "\n";
          *     ```
          */
         post: operations["login"];
@@ -1008,10 +998,6 @@ export interface paths {
          *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused with
          *     `not_a_parcel`, as `ReceivePackage.php` refuses them. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
          *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
-         *
-         *     ```php
-         *     $results = $post('/api/ScanBatch.php', ['station' => 'Dock 2', 'scans' => $waiting])['data']['results'];
-         *     ```
          */
         post: operations["sendScans"];
         delete?: never;
@@ -1043,12 +1029,33 @@ export interface paths {
          *     Files have no such limit.
          *
          *     ```php
-         *     $filters = ['entryDateFloor' => '2026-11-01', 'limit' => 100];
+         *     <?php
+         *
+         *     /** Sends a request, GET without a body, and returns the JSON of its success. *\/
+         *     function callApi(string $path, ?array $body = null): array
+         *     {
+         *         $curl = curl_init('https://demo.crossdock.example' . $path);
+         *         curl_setopt_array($curl, [
+         *             CURLOPT_RETURNTRANSFER => true,
+         *             CURLOPT_TIMEOUT => 30,
+         *             CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'Authorization: Bearer YOUR_TOKEN'],
+         *         ]);
+         *         if ($body !== null) {
+         *             curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR));
+         *         }
+         *         $response = curl_exec($curl);
+         *         $json = is_string($response) ? json_decode($response, true) : null;
+         *         return ($json['status'] ?? '') === 'success' ? $json : throw new RuntimeException($json['message'] ?? curl_error($curl));
+         *     }
+         *
+         *     $filters = ['entryDateFloor' => gmdate('Y-m-d', time() - 30 * 86400), 'limit' => 100];
          *     $page = 0;
          *     do {
-         *         $body = $post('/api/RetrievePackages.php', ['page' => ++$page] + $filters);
-         *         // use $body['data']
-         *     } while ($page < $body['meta']['total_pages']);
+         *         $list = callApi('/api/RetrievePackages.php', ['page' => ++$page] + $filters);
+         *         foreach ($list['data'] as $package) {
+         *             echo $package['tracking_number'], ' ', $package['weight'], " lb\n";
+         *         }
+         *     } while ($page < $list['meta']['total_pages']);
          *     ```
          *
          *     **Export.** `ExportPackagesCsv.php` and `ExportPackagesXlsx.php` do the same with one media type each. Generated
@@ -1068,11 +1075,6 @@ export interface paths {
          *       the cell, because programs with another list separator begin a cell there. Weight is a number.
          *     - When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is
          *       503 `overloaded`.
-         *
-         *     ```php
-         *     $csv = $download('/api/RetrievePackages.php', ['export' => true, 'limit' => 10000, 'page' => 1]);
-         *     file_put_contents('packages.csv', $csv);
-         *     ```
          *
          *     **Dispatch.** `QueueDispatch.php` does the same. Generated clients and service tokens have only this. With `action` `queue_dispatch`
          *     no packages are listed. They are queued for synchronisation with
@@ -1111,11 +1113,6 @@ export interface paths {
          *
          *     When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is 503
          *     `overloaded`.
-         *
-         *     ```php
-         *     $query = http_build_query(['entryDateFloor' => '2026-11-01', 'limit' => 10000]);
-         *     file_put_contents('packages.csv', $download('/api/ExportPackagesCsv.php?' . $query));
-         *     ```
          */
         get: operations["exportPackagesCsv"];
         put?: never;
@@ -1137,11 +1134,6 @@ export interface paths {
          * Export packages as a spreadsheet
          * @description As *Export packages as CSV*, with the same filters, order, pages and columns, for people who use a spreadsheet program.
          *     The workbook has one sheet. Every text stays text, even a number of 22 digits. Weight is a number.
-         *
-         *     ```php
-         *     $query = http_build_query(['entryDateFloor' => '2026-11-01', 'limit' => 10000]);
-         *     file_put_contents('packages.xlsx', $download('/api/ExportPackagesXlsx.php?' . $query));
-         *     ```
          */
         get: operations["exportPackagesXlsx"];
         put?: never;
@@ -1223,10 +1215,6 @@ export interface paths {
          *     Only the receipt of a package that is `received` or `on_hold` can be voided, is on no manifest and no bill, and is
          *     not loaded: otherwise the response is 409 `receipt_not_voidable`. Users with the role warehouse can void receipts
          *     of the last 24 hours. After that, the response is 403 `permission_denied`.
-         *
-         *     ```php
-         *     $post('/api/VoidReceipt.php', ['package_id' => $id, 'reason' => 'The number of the shelf was scanned.']);
-         *     ```
          */
         post: operations["voidReceipt"];
         delete?: never;
@@ -1247,10 +1235,6 @@ export interface paths {
          * @description For staff, and for couriers on the packages of their own account. Returns every change of the package's
          *     status, oldest first: its receipt, the steps of its manifest, and the events that staff recorded with
          *     `RecordPackageEvent.php`. The initial status of each event is the final status of the previous event.
-         *
-         *     ```php
-         *     $history = $get('/api/PackageEvents.php?' . http_build_query(['package_id' => $packageId]))['data']['events'];
-         *     ```
          */
         get: operations["listPackageEvents"];
         put?: never;
@@ -1302,15 +1286,6 @@ export interface paths {
          *     Only a `received` package can be added to a manifest: release a package on hold first.
          *
          *     A package has at most 1,000 events. After that, only `delivered` and `returned` are recorded.
-         *
-         *     ```php
-         *     $post('/api/RecordPackageEvent.php', [
-         *         'package_ids' => $arrived,
-         *         'status' => 'delivered',
-         *         'occurred_at' => gmdate('Y-m-d H:i:s'),
-         *         'location' => 'Kingston',
-         *     ]);
-         *     ```
          */
         post: operations["recordPackageEvent"];
         delete?: never;
@@ -1334,12 +1309,6 @@ export interface paths {
          *
          *     `pdf` prints on any printer. `zpl` is for label printers with 203 dots per inch: send it directly, for example
          *     over TCP port 9100. Text that is too long for its line is printed smaller, then truncated.
-         *
-         *     ```php
-         *     $zpl = $get('/api/PackageLabel.php?' . http_build_query(['package_id' => $packageId, 'format' => 'zpl']));
-         *     $printer = fsockopen('192.168.1.50', 9100);
-         *     fwrite($printer, $zpl);
-         *     ```
          */
         get: operations["getPackageLabel"];
         put?: never;
@@ -1362,10 +1331,6 @@ export interface paths {
          * @description For staff. Returns the jobs of all stations or of one, newest first. Jobs are deleted after 7 days. A job that
          *     nobody claimed within 12 hours is `expired`. For the next page, send `meta.next_before` as `before`. With
          *     `station`, `meta.has_bridge` says whether a print bridge serves it.
-         *
-         *     ```php
-         *     $open = $get('/api/LabelJobs.php?' . http_build_query(['station' => 'belt-1', 'status' => 'unconfirmed']));
-         *     ```
          */
         get: operations["listLabelJobs"];
         put?: never;
@@ -1379,14 +1344,6 @@ export interface paths {
          *
          *     A station can have 1,000 waiting jobs. Without a running bridge they wait for 12 hours. After that they are
          *     `expired` and are not printed any more.
-         *
-         *     ```php
-         *     $jobs = $post('/api/LabelJobs.php', [
-         *         'print_id' => $printId,
-         *         'station' => 'belt-1',
-         *         'package_ids' => [$packageId],
-         *     ])['data']['jobs'];
-         *     ```
          */
         post: operations["createLabelJobs"];
         delete?: never;
@@ -1411,10 +1368,6 @@ export interface paths {
          *
          *     Report `sending` before you send a label (`ReportLabelJob.php`), and send it only if the response is 200. A job
          *     whose lease ends is claimable again, unless it was reported as `sending`.
-         *
-         *     ```php
-         *     $claim = $post('/api/ClaimLabelJobs.php', ['station' => 'belt-1', 'max_jobs' => 1])['data'];
-         *     ```
          */
         post: operations["claimLabelJobs"];
         delete?: never;
@@ -1446,10 +1399,6 @@ export interface paths {
          *
          *     All other reports are rejected with 409 `label_job_not_claimed`, also those with the `claim_id` of an earlier
          *     claim. Do not print the label then.
-         *
-         *     ```php
-         *     $post('/api/ReportLabelJob.php', ['job_id' => $jobId, 'claim_id' => $claimId, 'status' => 'sending']);
-         *     ```
          */
         post: operations["reportLabelJob"];
         delete?: never;
@@ -1472,10 +1421,6 @@ export interface paths {
          * @description For staff. Creates a new job for the package, the station and the copies of a job that has ended: the label was
          *     damaged, the printing failed, or nobody knows whether it was printed. `print_id` protects against a second job,
          *     as in `LabelJobs.php`. A bridge can no longer begin to send an unconfirmed job after it was printed again.
-         *
-         *     ```php
-         *     $post('/api/ReprintLabelJob.php', ['job_id' => $jobId, 'print_id' => $printId]);
-         *     ```
          */
         post: operations["reprintLabelJob"];
         delete?: never;
@@ -1511,10 +1456,6 @@ export interface paths {
          *
          *     A flag can be cleared only once. If two calls do it at the same time, one gets 200 and the other 400
          *     `prealert_not_flagged`.
-         *
-         *     ```php
-         *     $post('/api/ReviewPrealert.php', ['prealert_id' => $id, 'reason' => 'Name on the label', 'assign' => true]);
-         *     ```
          */
         post: operations["reviewPrealert"];
         delete?: never;
@@ -1578,12 +1519,6 @@ export interface paths {
          *
          *     The uploads of a courier run one after another. If several are sent at once, the response can be 503
          *     `overloaded`: wait as `Retry-After` says, then retry.
-         *
-         *     ```php
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, ['file' => new CURLFile('prealerts.csv', 'text/csv', 'prealerts.csv')]);
-         *     $result = json_decode(curl_exec($curl), true, 512, JSON_THROW_ON_ERROR);
-         *     ```
          */
         post: operations["uploadPrealerts"];
         delete?: never;
@@ -1667,15 +1602,6 @@ export interface paths {
          *
          *     The uploads of a courier run one after another. If several are sent at once, the response can be 503
          *     `overloaded`: wait as `Retry-After` says, then retry.
-         *
-         *     ```php
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, [
-         *         'file' => new CURLFile('customers.csv', 'text/csv', 'customers.csv'),
-         *         'target_courier_id' => $courierId,
-         *     ]);
-         *     $result = json_decode(curl_exec($curl), true, 512, JSON_THROW_ON_ERROR);
-         *     ```
          */
         post: operations["uploadCustomers"];
         delete?: never;
@@ -1753,10 +1679,6 @@ export interface paths {
          *     be read at all, nothing changes: the run fails, and `error` says what to correct. We try again at the next
          *     scheduled run. A run also fails, and stores nothing, if it would change more customers than the courier may
          *     change per day (see `uploadCustomers`).
-         *
-         *     ```php
-         *     $run = $post('/api/SyncCustomers.php', ['courier_id' => $courierId])['data'];
-         *     ```
          */
         post: operations["syncCustomers"];
         delete?: never;
@@ -1841,12 +1763,6 @@ export interface paths {
          *     `packages_not_assignable`, `errors` names each package that cannot be changed, and the reason. Adding a
          *     package that is already on this manifest is not an error and is not counted in `added`. So you can retry a
          *     call whose response was lost. A manifest has at most 10,000 packages (otherwise 400 `manifest_full`).
-         *
-         *     ```php
-         *     $body = $post('/api/ManageManifest.php', [
-         *         'action' => 'update_meta', 'manifest_id' => $id, 'status' => 'ready',
-         *     ]);
-         *     ```
          */
         post: operations["manageManifest"];
         delete?: never;
@@ -1870,10 +1786,6 @@ export interface paths {
          *
          *     Filters are combined. Searches with `q` take turns, as those of packages. In the order of flight dates, manifests
          *     without a flight date come as if they were the oldest.
-         *
-         *     ```php
-         *     $ready = $get('/api/Manifests.php?status=ready')['data'];
-         *     ```
          */
         get: operations["listManifests"];
         put?: never;
@@ -1937,11 +1849,6 @@ export interface paths {
          *
          *     A manifest with more than 10,000 packages, from before that limit, is rejected with 400 `manifest_too_long`. When many files are
          *     requested at once, requests wait in a queue. If the wait gets too long, the response is 503 `overloaded`.
-         *
-         *     ```php
-         *     $pdf = $download('/api/GetManifestDocument.php?' . http_build_query(['manifest_id' => $id]));
-         *     file_put_contents('manifest.pdf', $pdf);
-         *     ```
          */
         get: operations["getManifestDocument"];
         put?: never;
@@ -2000,14 +1907,6 @@ export interface paths {
          *     at the bound. A package outside all tiers has a fee of 0, and `warnings` names the gap. Air freight is the
          *     courier's rate per lb, for packages on a manifest with an air waybill number. It is not included in
          *     `total_fees`.
-         *
-         *     ```php
-         *     $preview = $post('/api/GenerateCourierInvoice.php', [
-         *         'courier_id' => $courierId,
-         *         'start_date' => date('Y-m-01'),
-         *         'end_date' => date('Y-m-t'),
-         *     ]);
-         *     ```
          */
         post: operations["previewCourierInvoice"];
         delete?: never;
@@ -2032,12 +1931,6 @@ export interface paths {
          *     A response contains at most 20,000 bills. `count` is the number of bills in the response, `meta.total_records`
          *     the number of all matching bills. If that is more, request the next `page`. Send a smaller `limit` for smaller
          *     pages.
-         *
-         *     ```php
-         *     $unpaid = $get('/api/LoadCourierBills.php?' . http_build_query([
-         *         'status' => 'published', 'from' => '2026-10-01', 'to' => '2026-10-31',
-         *     ]));
-         *     ```
          */
         get: operations["listCourierBills"];
         put?: never;
@@ -2061,11 +1954,6 @@ export interface paths {
          *     bills the response is 404. It returns the bill as in the list, with both parties, its lines and its payments.
          *
          *     `lines` are paginated, and `meta` counts them. The payments are always complete.
-         *
-         *     ```php
-         *     $bill = $get('/api/GetCourierBill.php?bill_id=' . $billId)['data'];
-         *     $isOwed = $bill['status'] === 'published' && $bill['balance'] > 0;
-         *     ```
          */
         get: operations["getCourierBill"];
         put?: never;
@@ -2121,18 +2009,6 @@ export interface paths {
          *     voided payment stays on the bill and is marked, and the bill is `published` again. A bill has at most 1,000 payments, voided
          *     ones included. Voiding a payment a second
          *     time changes nothing and keeps the first reason.
-         *
-         *     ```php
-         *     $draft = $post('/api/ManageCourierBills.php', [
-         *         'action' => 'create_draft',
-         *         'courier_id' => $courierId,
-         *         'start_date' => '2026-11-01',
-         *         'end_date' => '2026-11-30',
-         *         'service_type' => 'Air standard',
-         *         'tax_rate' => 7,
-         *     ])['data'];
-         *     $post('/api/ManageCourierBills.php', ['action' => 'publish', 'bill_id' => $draft['bill_id']]);
-         *     ```
          */
         post: operations["manageCourierBills"];
         delete?: never;
@@ -2162,12 +2038,6 @@ export interface paths {
          *     future.
          *
          *     `billed`, `paid`, `voided`, the balances, `ageing` and `due_ageing` cover the whole period on every page.
-         *
-         *     ```php
-         *     $statement = $get('/api/CourierStatement.php?' . http_build_query([
-         *         'courier_id' => $courierId, 'from' => '2026-10-01', 'to' => '2026-10-31',
-         *     ]))['data'];
-         *     ```
          */
         get: operations["getCourierStatement"];
         put?: never;
@@ -2198,11 +2068,6 @@ export interface paths {
          *
          *     For the next page of exceptions, send `meta.next_before` as `before`. It is `null` on the last page. The other
          *     figures cover the whole period on every page.
-         *
-         *     ```php
-         *     $data = $get('/api/BillingReconciliation.php?from=2026-10-01&to=2026-10-31')['data'];
-         *     $wrong = array_filter($data['checks'], fn ($check) => !$check['ties']);
-         *     ```
          */
         get: operations["getBillingReconciliation"];
         put?: never;
@@ -2254,8 +2119,25 @@ export interface paths {
          *     long, the response is 503 `overloaded`.
          *
          *     ```php
-         *     foreach ($get('/api/LoadCourierBills.php')['data'] as $bill) {
-         *         $pdf = $download('/api/DownloadCourierBill.php?' . http_build_query(['bill_id' => $bill['bill_id']]));
+         *     <?php
+         *
+         *     $curl = curl_init();
+         *     curl_setopt_array($curl, [
+         *         CURLOPT_RETURNTRANSFER => true,
+         *         CURLOPT_TIMEOUT => 30,
+         *         CURLOPT_HTTPHEADER => ['Authorization: Bearer YOUR_TOKEN'],
+         *     ]);
+         *     /** Returns the body of a success. *\/
+         *     $get = function (string $path) use ($curl): string {
+         *         curl_setopt($curl, CURLOPT_URL, 'https://demo.crossdock.example' . $path);
+         *         $body = curl_exec($curl);
+         *         $isSuccess = is_string($body) && curl_getinfo($curl, CURLINFO_RESPONSE_CODE) === 200;
+         *         return $isSuccess ? $body : throw new RuntimeException("$path: $body " . curl_error($curl));
+         *     };
+         *
+         *     $bills = json_decode($get('/api/LoadCourierBills.php?status=published'), true, 512, JSON_THROW_ON_ERROR);
+         *     foreach ($bills['data'] as $bill) {
+         *         $pdf = $get('/api/DownloadCourierBill.php?' . http_build_query(['bill_id' => $bill['bill_id']]));
          *         file_put_contents($bill['invoice_number'] . '.pdf', $pdf);
          *     }
          *     ```
@@ -2357,11 +2239,31 @@ export interface paths {
          *     sends no bill a second time, unless `again` is `true`.
          *
          *     ```php
-         *     $run = ['action' => 'publish', 'month' => '2026-11'];
+         *     <?php
+         *
+         *     /** Sends a request, GET without a body, and returns the JSON of its success. *\/
+         *     function callApi(string $path, ?array $body = null): array
+         *     {
+         *         $curl = curl_init('https://demo.crossdock.example' . $path);
+         *         curl_setopt_array($curl, [
+         *             CURLOPT_RETURNTRANSFER => true,
+         *             CURLOPT_TIMEOUT => 30,
+         *             CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'Authorization: Bearer YOUR_TOKEN'],
+         *         ]);
+         *         if ($body !== null) {
+         *             curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR));
+         *         }
+         *         $response = curl_exec($curl);
+         *         $json = is_string($response) ? json_decode($response, true) : null;
+         *         return ($json['status'] ?? '') === 'success' ? $json : throw new RuntimeException($json['message'] ?? curl_error($curl));
+         *     }
+         *
+         *     $run = ['action' => 'publish', 'month' => gmdate('Y-m')];
          *     do {
-         *         $data = $post('/api/BillingRun.php', $run)['data'];
+         *         $data = callApi('/api/BillingRun.php', $run)['data'];
          *         $run['after'] = $data['next_after'];
          *     } while ($data['next_after'] !== null);
+         *     echo "All drafts of {$run['month']} are published.\n";
          *     ```
          */
         post: operations["manageBillingRun"];
@@ -2448,17 +2350,6 @@ export interface paths {
          *     Saving the stored tiers again changes nothing, so you can retry a call whose response was lost. Every change
          *     is recorded in the audit log, with the values before and after.
          *
-         *     ```php
-         *     $answer = $post('/api/GetCourierRates.php', [
-         *         'action' => 'save_rates',
-         *         'courier_id' => $courierId,
-         *         'rates' => [
-         *             ['id' => 4, 'startweight' => 0, 'endweight' => 1, 'fee' => 4.75],
-         *             ['startweight' => 1, 'endweight' => 20, 'fee' => 14.50],
-         *         ],
-         *     ]);
-         *     ```
-         *
          *     A user needs `billing:manage` or `courier:manage`. Only administrators and managers have these permissions,
          *     and they have both.
          */
@@ -2493,17 +2384,6 @@ export interface paths {
          *
          *     Days are in UTC. The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
          *     response is 503 `overloaded`.
-         *
-         *     ```php
-         *     $preview = $post('/api/PreviewRates.php', [
-         *         'courier_id' => $courierId,
-         *         'month' => date('Y-m', strtotime('first day of last month')),
-         *         'rates' => [
-         *             ['startweight' => 0, 'endweight' => 1, 'fee' => 4.75],
-         *             ['startweight' => 1, 'endweight' => 20, 'fee' => 14.50],
-         *         ],
-         *     ]);
-         *     ```
          *
          *     A user needs `billing:manage` or `courier:manage`. Only administrators and managers have these permissions,
          *     and they have both.
@@ -2551,18 +2431,6 @@ export interface paths {
          *     systems that accept only arrays. See *flatPackageCreated*. The weight of a
          *     flat package is in pounds.
          *
-         *     ```php
-         *     $curl = curl_init('https://demo.crossdock.example/api/CourierSettingsAPI.php');
-         *     curl_setopt_array($curl, [
-         *         CURLOPT_RETURNTRANSFER => true,
-         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'Authorization: Bearer ' . $token],
-         *         CURLOPT_POSTFIELDS => json_encode(
-         *             ['api_url_add_package' => 'https://api.island-express.example/crossdock/packages'],
-         *             JSON_THROW_ON_ERROR
-         *         ),
-         *     ]);
-         *     ```
-         *
          *     A new URL, and a new e-mail address, send the courier's data elsewhere. We mail the courier's owners and the
          *     address of its profile before the change, at most 60 mails a day. Staff that logged in more than 15 minutes ago also send their own
          *     `current_password`.
@@ -2580,11 +2448,6 @@ export interface paths {
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
          *     immediately, so update your own configuration at the same time.
          *
-         *     ```php
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, http_build_query(['action' => 'regenerate_key']));
-         *     ```
-         *
          *     **A new webhook secret**: `action` = `rotate_webhook_secret`, in the same three media types. The response
          *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures,
          *     and is authentic if either is correct. Update your configuration within that time. If you rotate again, the
@@ -2601,12 +2464,6 @@ export interface paths {
          *     on your bills. A logo that takes seconds or much memory to render, or that shows nothing, is rejected. Rendering
          *     the logos of a courier may take 300 seconds per hour, those of refused ones included. Above that the response is
          *     429 `quota_exceeded`. The new logo replaces the old one. The old logo's URL then returns 404.
-         *
-         *     ```php
-         *     // no Content-Type: curl makes it, with the boundary
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, ['logo' => new CURLFile('/path/to/logo.png', 'image/png', 'logo.png')]);
-         *     ```
          */
         post: operations["updateCourierSettings"];
         delete?: never;
@@ -2791,12 +2648,6 @@ export interface paths {
          *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404. Rendering
          *     the logos of a courier may take 300 seconds per hour, those of refused ones included; an ordinary one takes less
          *     than one. Above that the response is 429 `quota_exceeded`.
-         *
-         *     ```php
-         *     // no Content-Type: curl makes it, with the boundary
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, ['logo' => new CURLFile('/path/to/logo.png', 'image/png', 'logo.png')]);
-         *     ```
          */
         post: operations["uploadLogo"];
         delete?: never;
@@ -2840,10 +2691,6 @@ export interface paths {
          * List couriers
          * @description For administrators and managers: the couriers that the warehouse works for, paginated. Filters are combined
          *     with AND. The list contains no secrets. A courier's key and token are in its settings, see *CourierSettingsAPI*.
-         *
-         *     ```php
-         *     $couriers = $get('/api/ManageCouriers.php?' . http_build_query(['is_active' => 'true', 'limit' => 500]));
-         *     ```
          */
         get: operations["listCouriers"];
         put?: never;
@@ -2878,16 +2725,6 @@ export interface paths {
          *
          *     Repeating an action changes nothing and is not an error, so you can retry a call whose response was lost. Only
          *     a repeated `create` returns 409. Every change is recorded in the audit log, without secrets.
-         *
-         *     ```php
-         *     $new = $post('/api/ManageCouriers.php', [
-         *         'action' => 'create',
-         *         'courier_code' => 'BLU',
-         *         'courier_name' => 'Blue Mountain Express',
-         *         'house_color' => '#2B5FA8',
-         *         'login' => ['username' => 'blue.mountain', 'full_name' => 'Keisha Morgan'],
-         *     ]);
-         *     ```
          */
         post: operations["manageCouriers"];
         delete?: never;
@@ -2907,10 +2744,6 @@ export interface paths {
          * List warehouses
          * @description For staff. Returns the warehouses, the primary one first, the others sorted by name. The primary warehouse is
          *     the default for intakes and manifests that do not name one. Its name and address appear on previews and bills.
-         *
-         *     ```php
-         *     $warehouses = $get('/api/ManageWarehouses.php');
-         *     ```
          */
         get: operations["listWarehouses"];
         put?: never;
@@ -2933,10 +2766,6 @@ export interface paths {
          *
          *     Repeating `update` or `make_primary` changes nothing and is not an error. Every change is recorded in the
          *     audit log.
-         *
-         *     ```php
-         *     $post('/api/ManageWarehouses.php', ['action' => 'make_primary', 'warehouse_id' => $warehouseId]);
-         *     ```
          */
         post: operations["manageWarehouses"];
         delete?: never;
@@ -2956,10 +2785,6 @@ export interface paths {
          * List carriers
          * @description For all roles. `carrierID` of *RetrievePackages* and `carrier_id` of *ReceivePackage* refer to a carrier. The
          *     list is sorted by name.
-         *
-         *     ```php
-         *     $carriers = $get('/api/ManageCarriers.php?limit=500');
-         *     ```
          */
         get: operations["listCarriers"];
         put?: never;
@@ -2977,10 +2802,6 @@ export interface paths {
          *     Names are unique. The comparison ignores case and surrounding spaces: a name that is taken returns 409
          *     `duplicate_carrier_name`. Renaming a carrier to its current name changes nothing and is not an error. Every
          *     change is recorded in the audit log.
-         *
-         *     ```php
-         *     $post('/api/ManageCarriers.php', ['action' => 'create', 'name' => 'Purolator']);
-         *     ```
          */
         post: operations["manageCarriers"];
         delete?: never;
@@ -3005,10 +2826,6 @@ export interface paths {
          *
          *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page. Reading a page takes
          *     the same time however long the log is. For that reason there is no total count.
-         *
-         *     ```php
-         *     $failed = $get('/api/WebhookDeliveries.php?' . http_build_query(['status' => 'failed', 'from' => '2026-11-20']));
-         *     ```
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -3058,10 +2875,6 @@ export interface paths {
          *     If a URL is not set, or the courier is disabled, the response is 400 `endpoint_missing`. If the URL is paused,
          *     it is 400 `endpoint_paused`, except for a test. `recover_since` and `redeliver_matching` do not fail in these
          *     cases. They skip the URL, and `skipped` says why.
-         *
-         *     ```php
-         *     $body = $post('/api/WebhookDeliveries.php', ['action' => 'recover_since', 'since' => '2026-11-20 18:00:00']);
-         *     ```
          */
         post: operations["manageWebhookDeliveries"];
         delete?: never;
@@ -3090,11 +2903,40 @@ export interface paths {
          *     `meta.is_ahead` is `true`, start again with 0.
          *
          *     ```php
+         *     <?php
+         *
+         *     /** Sends a request, GET without a body, and returns the JSON of its success. *\/
+         *     function callApi(string $path, ?array $body = null): array
+         *     {
+         *         $curl = curl_init('https://demo.crossdock.example' . $path);
+         *         curl_setopt_array($curl, [
+         *             CURLOPT_RETURNTRANSFER => true,
+         *             CURLOPT_TIMEOUT => 30,
+         *             CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'Authorization: Bearer YOUR_TOKEN'],
+         *         ]);
+         *         if ($body !== null) {
+         *             curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR));
+         *         }
+         *         $response = curl_exec($curl);
+         *         $json = is_string($response) ? json_decode($response, true) : null;
+         *         return ($json['status'] ?? '') === 'success' ? $json : throw new RuntimeException($json['message'] ?? curl_error($curl));
+         *     }
+         *
+         *     $file = 'last-event.txt';
+         *     $after = is_file($file) ? (int) file_get_contents($file) : 0;
          *     do {
-         *         $page = $get('/api/Events.php?' . http_build_query(['after' => $after, 'limit' => 1000]));
-         *         array_map($takeIn, $page['data']);
-         *         $save($after = $page['meta']['next_after']);
-         *     } while ($page['meta']['has_more']);
+         *         ['data' => $events, 'meta' => $meta] = callApi('/api/Events.php?' . http_build_query(['after' => $after, 'limit' => 1000]));
+         *         if ($meta['is_ahead']) {
+         *             // The service was restored from a backup. Read all events again, and ignore each event_id that you know.
+         *             file_put_contents($file, '0');
+         *             throw new RuntimeException("The events end with {$meta['last_sequence']}, before $after.");
+         *         }
+         *         foreach ($events as $event) {
+         *             echo $event['sequence'], ' ', $event['type'], ' ', $event['event_id'], "\n"; // your work
+         *         }
+         *         $after = $meta['next_after'];
+         *         file_put_contents($file, (string) $after);
+         *     } while ($meta['has_more']);
          *     ```
          */
         get: operations["listEvents"];
@@ -3186,10 +3028,6 @@ export interface paths {
          *     is not queued if its courier is unknown, or has no `api_url_update_package` or a paused one. More than 100,000
          *     packages at once are rejected with 400. Select fewer, for example by date. A courier, and each user of the staff,
          *     can queue 300,000 packages per UTC day. Above that the response is 429 `quota_exceeded`.
-         *
-         *     ```php
-         *     $dispatch = $post('/api/QueueDispatch.php', ['entryDateFloor' => '2026-11-01'])['data'];
-         *     ```
          */
         post: operations["queueDispatch"];
         delete?: never;
@@ -3210,11 +3048,6 @@ export interface paths {
          * @description For all roles. A *dispatch* is one `queue_dispatch` of `RetrievePackages.php`. Staff see all dispatches, a
          *     courier those that its own users and service tokens requested. The newest come first. `progress` shows the current state of its
          *     packages. For the next page, send `meta.next_before` as `before`.
-         *
-         *     ```php
-         *     $dispatch = $get('/api/Dispatches.php?dispatch_id=' . $id)['data'][0];
-         *     $isOver = $dispatch['progress']['queued'] + $dispatch['progress']['sending'] === 0;
-         *     ```
          */
         get: operations["listDispatches"];
         put?: never;
@@ -3244,10 +3077,6 @@ export interface paths {
          *
          *     The package of another courier gets the same response as one that does not exist: 404 `package_not_found`.
          *     The history of the package is in `PackageEvents.php`.
-         *
-         *     ```php
-         *     $package = $get('/api/GetPackage.php?' . http_build_query(['package' => '7K3M9QW']))['data'];
-         *     ```
          */
         get: operations["getPackage"];
         put?: never;
@@ -3311,11 +3140,6 @@ export interface paths {
          *
          *     Days and hours are in UTC, or in the time zone of the instance with `day_zone=tenant`. The operation is a report: when many reports are requested at once, they wait in a
          *     queue. If the wait gets too long, the response is 503 `overloaded`.
-         *
-         *     ```php
-         *     $query = http_build_query(['from' => date('Y-m-d', time() - 6 * 86400), 'to' => date('Y-m-d')]);
-         *     $figures = $get('/api/PackageStatistics.php?' . $query)['data'];
-         *     ```
          */
         get: operations["getPackageStatistics"];
         put?: never;
@@ -3376,10 +3200,6 @@ export interface paths {
          *     find the same entries, and those of all other records, in `AuditLog.php`.
          *
          *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page.
-         *
-         *     ```php
-         *     $changes = $get('/api/PackageChanges.php?' . http_build_query(['package_id' => $packageId]))['data'];
-         *     ```
          */
         get: operations["listPackageChanges"];
         put?: never;
@@ -3431,10 +3251,6 @@ export interface paths {
          *
          *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page. Reading a page takes
          *     the same time however long the log is. For that reason there is no total count.
-         *
-         *     ```php
-         *     $history = $get('/api/AuditLog.php?' . http_build_query(['entity' => 'manifest', 'entity_id' => $manifestId]));
-         *     ```
          */
         get: operations["listAuditEntries"];
         put?: never;
@@ -3454,13 +3270,36 @@ export interface paths {
          *     entries and a log that was created again.
          *
          *     ```php
+         *     <?php
+         *
+         *     /** Sends a request, GET without a body, and returns the JSON of its success. *\/
+         *     function callApi(string $path, ?array $body = null): array
+         *     {
+         *         $curl = curl_init('https://demo.crossdock.example' . $path);
+         *         curl_setopt_array($curl, [
+         *             CURLOPT_RETURNTRANSFER => true,
+         *             CURLOPT_TIMEOUT => 30,
+         *             CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'Authorization: Bearer YOUR_TOKEN'],
+         *         ]);
+         *         if ($body !== null) {
+         *             curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($body, JSON_THROW_ON_ERROR));
+         *         }
+         *         $response = curl_exec($curl);
+         *         $json = is_string($response) ? json_decode($response, true) : null;
+         *         return ($json['status'] ?? '') === 'success' ? $json : throw new RuntimeException($json['message'] ?? curl_error($curl));
+         *     }
+         *
+         *     $file = 'head-of-the-audit-log.txt'; // on another server
+         *     $known = is_file($file) ? ['known_head' => file_get_contents($file)] : [];
          *     $after = 0;
          *     do {
-         *         $found = $post('/api/AuditLog.php', ['action' => 'verify', 'after' => $after, 'known_head' => $kept])['data'];
-         *         if (!$found['intact']) $alarm($found['first_altered']);
+         *         $found = callApi('/api/AuditLog.php', ['action' => 'verify', 'after' => $after] + $known)['data'];
+         *         if (!$found['intact']) {
+         *             throw new RuntimeException('The audit log was altered: ' . json_encode($found['first_altered']));
+         *         }
          *         $after = $found['next_after'];
          *     } while ($after !== null);
-         *     $keep($found['head']);
+         *     file_put_contents($file, $found['head']);
          *     ```
          */
         post: operations["verifyAuditLog"];
@@ -3493,10 +3332,6 @@ export interface paths {
          *     of a courier together have 5 claims per hour, right or wrong, and 20 further claims of the same numbers per day;
          *     then the response is 429 `quota_exceeded`. A user has 30 claims per hour, also refused ones, and an address 60 of
          *     new numbers; then the response is 429 `too_many_attempts`. Each claim is recorded in the audit log.
-         *
-         *     ```php
-         *     $post('/api/ClaimParcel.php', ['tracking_number' => '1Z999AA10123456784', 'user_code' => 'IEX-1001']);
-         *     ```
          */
         post: operations["claimParcel"];
         delete?: never;
@@ -3517,10 +3352,6 @@ export interface paths {
          * @description For all roles. A courier gets its own claims, staff get those of all couriers. Newest first. Claims are deleted
          *     after 180 days. For the next page, send `meta.next_before` as `before`. A claim says nothing about a package until
          *     it is approved. Staff find the parcels that claims fit in `UnknownParcels.php`.
-         *
-         *     ```php
-         *     $refused = $get('/api/ParcelClaims.php?' . http_build_query(['status' => 'refused']));
-         *     ```
          */
         get: operations["listParcelClaims"];
         put?: never;
@@ -3545,10 +3376,6 @@ export interface paths {
          *     rule as by a scan. One claimant is a suggestion, several are a dispute. `after_receipt` and `announcements` help to
          *     recognise a courier that announces guessed numbers. Decide with `ReviewParcelClaim.php`. For the next page, send
          *     `meta.next_before` as `before`.
-         *
-         *     ```php
-         *     $unknown = $get('/api/UnknownParcels.php?limit=100');
-         *     ```
          */
         get: operations["listUnknownParcels"];
         put?: never;
@@ -3589,10 +3416,6 @@ export interface paths {
          *     If none of the packages has the number itself and several fit it, the response is 400 with `ambiguous` on `package_id`.
          *     Of calls that decide about one parcel at the same time, one gives it an owner and the others get 400
          *     `package_not_assignable` or `parcel_claim_decided`.
-         *
-         *     ```php
-         *     $post('/api/ReviewParcelClaim.php', ['action' => 'approve', 'claim_id' => $id, 'reason' => 'Name on the label']);
-         *     ```
          */
         post: operations["reviewParcelClaim"];
         delete?: never;
@@ -3678,10 +3501,6 @@ export interface paths {
          *     most 200,000 of them. Above that one failure in a hundred is kept. `left_out_today` counts the others.
          *
          *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page.
-         *
-         *     ```php
-         *     $calls = $get('/api/ApiCalls.php?' . http_build_query(['status_class' => '4xx', 'since' => '2026-11-20 00:00:00']));
-         *     ```
          */
         get: operations["listApiCalls"];
         put?: never;

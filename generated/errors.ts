@@ -389,7 +389,8 @@ export const errorCatalogue = {
     "status": 403,
     "messages": {
       "default": "The API key is not valid on this instance. Copy the current key from the courier's settings.",
-      "token_sent": "You sent an access token as the API key. Copy the key from the courier's settings."
+      "token_sent": "You sent an access token as the API key. Copy the key from the courier's settings.",
+      "service_token_sent": "You sent a service token as the API key. Send it as \"Authorization: Bearer <token>\"."
     }
   },
   "account_disabled": {
@@ -1700,7 +1701,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'pin_wrong', options: { variant?: 'default'; args: { left: number }; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]
   | [code: 'token_invalid', options: { variant: 'key_sent' | 'other_user'; errors?: Entry[] } & Detail]
-  | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
+  | [code: 'key_invalid', options: { variant: 'token_sent' | 'service_token_sent'; errors?: Entry[] } & Detail]
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_url' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]

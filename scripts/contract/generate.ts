@@ -15,7 +15,7 @@ import { addIdempotencyKeys } from './additions/idempotency.js';
 import { addRateLimitHeaders } from './additions/rate-limits.js';
 import { bundleFiles, readYaml } from './document/bundle.js';
 import { nameSchemas } from './document/named-schemas.js';
-import type { Contract } from './document/openapi.js';
+import { operationsOf, type Contract } from './document/openapi.js';
 import { errorCatalogue } from './outputs/error-catalogue.js';
 import { openResponseEnums } from './outputs/open-enums.js';
 import { handlerMap, operationTable } from './outputs/operations.js';
@@ -70,7 +70,10 @@ async function completeContract(
   { errors, bounds, diagnoses }: { errors: Errors; bounds: Bounds; diagnoses: Diagnoses },
 ): Promise<Contract> {
   const bundle = await bundleFiles(root);
-  bundle.info.description = await fillIncludes(bundle.info.description, await includeSources(root));
+  const sources = await includeSources(root);
+  bundle.info.description = await fillIncludes(bundle.info.description, sources);
+  for (const { operation } of operationsOf(bundle.paths))
+    operation.description = await fillIncludes(operation.description ?? '', sources);
   bundle.components.schemas['FailureCode'] = failureCodeSchema(errors);
   addDiagnoses(bundle, diagnoses);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml(root, 'openapi/common/idempotency.yaml'));

@@ -74,7 +74,7 @@ function recordClass({ name, description, fields }: Shape): string {
     '',
   ]);
   const getters = fields.flatMap((field) => [
-    ...docOf(field.description, field.isOptional ? 'Null if there is none.' : '', '  '),
+    ...docOf(field.description, noteOf(field), '  '),
     ...getterOf(field),
     '',
   ]);
@@ -89,11 +89,18 @@ function recordClass({ name, description, fields }: Shape): string {
   ]);
 }
 
+/** A list that is missing is empty, so that programs can loop over it. */
+function noteOf({ type, isOptional }: Field): string {
+  if (!isOptional) return '';
+  return type.kind === 'list' ? 'Empty if there is none.' : 'Null if there is none.';
+}
+
 function getterOf({ name: wire, type, isOptional }: Field): string[] {
   const name = javaName(wire);
   const boxed = javaType(type);
   const returned = isOptional ? boxed : (PRIMITIVES[boxed] ?? boxed);
-  return [`  public ${returned} ${name}() {`, `    return ${name};`, '  }'];
+  const value = isOptional && type.kind === 'list' ? `${name} == null ? List.of() : ${name}` : name;
+  return [`  public ${returned} ${name}() {`, `    return ${value};`, '  }'];
 }
 
 function inputClass({ name, description, fields }: Shape): string {

@@ -29,6 +29,8 @@ type BatchLine struct {
 	PrealertID string `json:"prealert_id"`
 	// Existing is the stored pre-alert of a duplicate. If its Differs is true, it belongs to another customer.
 	Existing *ExistingPrealert `json:"existing"`
+	// Warnings say what was stored although it may be wrong, as of a single call. Show the messages to a person.
+	Warnings []PrealertWarning `json:"warnings"`
 	Code     Code              `json:"code"`
 	Errors   []FieldError      `json:"errors"`
 }

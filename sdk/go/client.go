@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"crossdock.example/go/crossdock/api"
@@ -100,9 +101,12 @@ type settings struct {
 // Option changes a setting of a new client.
 type Option func(*settings) error
 
-// WithAPIKey authenticates with a courier's API key, which can only submit pre-alerts.
+// WithAPIKey authenticates with a courier's API key, which can only submit pre-alerts. A service token needs [WithToken].
 func WithAPIKey(key string) Option {
 	return func(s *settings) error {
+		if strings.HasPrefix(key, "cdk_") {
+			return errors.New("crossdock: the API key is a service token. Use WithToken: it submits pre-alerts too")
+		}
 		s.apiKey = key
 		return required("API key", key)
 	}
@@ -131,7 +135,8 @@ func WithLoginAndCode(username, password string, code func(context.Context) (str
 	}
 }
 
-// WithToken authenticates with an access token that you obtained yourself. The client cannot renew it.
+// WithToken authenticates with a service token, or with an access token that you obtained yourself. The client cannot renew it. A service
+// token with the scope prealerts:write also submits pre-alerts.
 func WithToken(token string) Option {
 	return func(s *settings) error {
 		s.token = token

@@ -22,6 +22,13 @@ func TestMissingCredentials(t *testing.T) {
 	}
 }
 
+func TestServiceTokenIsNoAPIKey(t *testing.T) {
+	_, err := New("https://demo.crossdock.example", WithAPIKey("cdk_abc"))
+	if err == nil || !strings.Contains(err.Error(), "Use WithToken") {
+		t.Errorf("err = %v", err)
+	}
+}
+
 func TestMissingWebhookSecret(t *testing.T) {
 	header := http.Header{}
 	for _, secret := range []string{"", "whsec_", "whsec_!"} {

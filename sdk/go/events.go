@@ -74,8 +74,22 @@ type EventQuery struct {
 	Limit int
 }
 
+// CursorAheadError is the error of a sequence number above the newest event: it is not one of this feed, for example after the service was
+// restored from a backup. No event would ever arrive. Read again from 0, and ignore the events whose EventID you know.
+type CursorAheadError struct {
+	// After is the number that was given.
+	After int
+	// LastSequence is the newest event of the feed. It is 0 if there is none.
+	LastSequence int
+}
+
+func (e *CursorAheadError) Error() string {
+	return fmt.Sprintf("crossdock: the events end with %d, before %d, for example because the service was restored from a backup. "+
+		"Read again from 0, and ignore the events whose EventID you know", e.LastSequence, e.After)
+}
+
 // List iterates over the events after a sequence number, the oldest first, and ends at the newest one. Store the Sequence of the last
-// event that you processed, and continue there the next time.
+// event that you processed, and continue there the next time. A number above the newest event is a [*CursorAheadError].
 func (s *EventsService) List(ctx context.Context, query EventQuery) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		limit := query.Limit
@@ -88,12 +102,18 @@ func (s *EventsService) List(ctx context.Context, query EventQuery) iter.Seq2[Ev
 			var page struct {
 				Data []Event `json:"data"`
 				Meta struct {
-					NextAfter int  `json:"next_after"`
-					HasMore   bool `json:"has_more"`
+					NextAfter    int  `json:"next_after"`
+					HasMore      bool `json:"has_more"`
+					IsAhead      bool `json:"is_ahead"`
+					LastSequence int  `json:"last_sequence"`
 				} `json:"meta"`
 			}
 			if err := s.client.send(ctx, http.MethodGet, "/api/Events.php", next, &page, nil); err != nil {
 				yield(Event{}, err)
+				return
+			}
+			if page.Meta.IsAhead {
+				yield(Event{}, &CursorAheadError{query.After, page.Meta.LastSequence})
 				return
 			}
 			for _, event := range page.Data {

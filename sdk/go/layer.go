@@ -28,7 +28,8 @@ type NoMeta struct{}
 // CallOption changes one call.
 type CallOption func(*http.Request)
 
-// WithIdempotencyKey replaces the key that the client creates, so that a call can be repeated after a crash of your program.
+// WithIdempotencyKey replaces the key that the client creates, so that a call can be repeated after a crash of your program. Create one for
+// each attempted change, and store it with the change. A key that is made of an order returns the first response to every later change of it.
 func WithIdempotencyKey(key string) CallOption {
 	return func(request *http.Request) { request.Header.Set("Idempotency-Key", key) }
 }

@@ -3,6 +3,7 @@ package crossdock
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -97,6 +98,62 @@ func TestListRequestsPagesOfTheSizeUntilTheLast(t *testing.T) {
 	}
 	if count != 2 || len(queries) != 2 || queries[0] != "limit=1" || queries[1] != "limit=1&page=2" {
 		t.Error(count, queries)
+	}
+}
+
+func TestServiceTokenSubmitsAndWarningsAreReturned(t *testing.T) {
+	answers := map[string]string{
+		"application/json": `{"prealert_id":"p-1","warnings":[{"code":"unlikely_number","message":"No digit."}]}`,
+		"application/x-ndjson": `{"total":1,"created":1,"results":[{"line":1,"status":"created","message":"Created.","prealert_id":"p-2",
+			"warnings":[{"code":"ignored_field","message":"reference is ignored."}]}]}`,
+	}
+	var headers []http.Header
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		headers = append(headers, request.Header)
+		response.Header().Set("Content-Type", "application/json")
+		response.Write([]byte(`{"status":"success","data":` + answers[request.Header.Get("Content-Type")] + `}`))
+	}))
+	defer server.Close()
+	client, err := New(server.URL, WithToken("cdk_abc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prealert := PrealertSubmission{UserCode: "A", TrackingNumber: "N/A"}
+	submitted, err := client.Prealerts.Submit(context.Background(), prealert)
+	if err != nil || len(submitted.Warnings) != 1 || submitted.Warnings[0].Code != "unlikely_number" {
+		t.Fatal(submitted, err)
+	}
+	batch, err := client.Prealerts.SubmitMany(context.Background(), []PrealertSubmission{prealert})
+	if err != nil || len(batch.Results[0].Warnings) != 1 || batch.Results[0].Warnings[0].Code != "ignored_field" {
+		t.Fatal(batch, err)
+	}
+	for _, header := range headers {
+		if header.Get("Authorization") != "Bearer cdk_abc" || header.Get("X-API-KEY") != "" {
+			t.Error(header)
+		}
+	}
+}
+
+func TestCursorAboveTheNewestEventIsAnError(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		response.Header().Set("Content-Type", "application/json")
+		response.Write([]byte(`{"status":"success","data":[],"meta":{"next_after":9999,"has_more":false,"last_sequence":12,"is_ahead":true}}`))
+	}))
+	defer server.Close()
+	client, err := New(server.URL, WithToken("token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, err := range client.Events.List(context.Background(), EventQuery{After: 9999}) {
+		var ahead *CursorAheadError
+		if !errors.As(err, &ahead) || ahead.After != 9999 || ahead.LastSequence != 12 {
+			t.Fatal(err)
+		}
+		count++
+	}
+	if count != 1 {
+		t.Error(count)
 	}
 }
 

@@ -1,10 +1,20 @@
 package crossdock
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestParseTimeReadsUTC(t *testing.T) {
 	found, err := ParseTime("2026-11-22 21:40:00")
 	if err != nil || found.Unix() != 1_795_383_600 {
 		t.Fatal(found, err)
+	}
+}
+
+func TestFormatTimeWritesUTC(t *testing.T) {
+	found := FormatTime(time.Date(2026, 11, 22, 16, 40, 0, 5, time.FixedZone("", -5*60*60)))
+	if found != "2026-11-22 21:40:00" {
+		t.Fatal(found)
 	}
 }

@@ -29,7 +29,7 @@ $packageId = '';
 
 $steps = [
     1 => fn () => ['prealert_ids' => array_map(
-        fn (int $number) => $partner->submit(['UserCode' => $userCode, 'TrackingNumber' => "$run-$number"]),
+        fn (int $number) => $partner->submit(['UserCode' => $userCode, 'TrackingNumber' => "$run-$number"])->prealert_id,
         [1, 2, 3],
     )],
     2 => function () use ($partner, $userCode, $run): array {
@@ -133,7 +133,7 @@ $steps = [
     },
     12 => fn () => [
         'prealert_id' => (new KeyClient((string) getenv('CROSSDOCK_FAULTY_URL'), $apiKey))
-            ->submit(['UserCode' => $userCode, 'TrackingNumber' => "$run-12"]),
+            ->submit(['UserCode' => $userCode, 'TrackingNumber' => "$run-12"])->prealert_id,
     ],
 ];
 

@@ -54,7 +54,7 @@ def prealert(number: int) -> PrealertSubmission:
 
 
 def submit() -> Report:
-    return {"prealert_ids": [str(partner.submit(prealert(number))) for number in (1, 2, 3)]}
+    return {"prealert_ids": [str(partner.submit(prealert(number)).prealert_id) for number in (1, 2, 3)]}
 
 
 def duplicate() -> Report:
@@ -161,7 +161,7 @@ def is_valid(sample: dict[str, Any], secret: str) -> bool:
 
 def retry() -> Report:
     with KeyClient(os.environ["CROSSDOCK_FAULTY_URL"], API_KEY) as faulty:
-        return {"prealert_id": str(faulty.submit(prealert(12)))}
+        return {"prealert_id": str(faulty.submit(prealert(12)).prealert_id)}
 
 
 STEPS: list[Callable[[], Report]] = [

@@ -18,7 +18,10 @@ const staff = new CrossdockClient({
 const courier = new CrossdockKeyClient({ baseUrl, apiKey: 'key' });
 
 const prealert: PrealertSubmission = { UserCode: 'IEX-1001', TrackingNumber: '1Z' };
-const id: string = (await courier.prealerts.submit(prealert)).data.prealert_id;
+const { prealert_id: id, warnings = [] } = (await courier.prealerts.submit(prealert)).data;
+const codes: string[] = warnings.map(({ code }) => code);
+for (const { warnings: ofLine = [] } of (await courier.prealerts.submitBatch([prealert])).results)
+  codes.push(...ofLine.map(({ code }) => code));
 
 // A list is a page and its records, with their types.
 const { data, meta } = await staff.prealerts.list({ status: 'pending' });
@@ -34,17 +37,17 @@ function sees({ status }: Prealert): void {
 }
 
 // Inputs are checked: a name, a value, and what is missing.
-// @ts-expect-error
+// @ts-expect-error: the filter is misspelt
 await staff.prealerts.list({ stats: 'pending' });
-// @ts-expect-error
+// @ts-expect-error: the status does not exist
 await staff.prealerts.list({ status: 'unknown' });
-// @ts-expect-error
+// @ts-expect-error: the weight is missing
 await staff.packages.receive({ tracking_number: '1Z' });
-// @ts-expect-error
+// @ts-expect-error: the manifest and the packages are missing
 await staff.manifests.manage({ action: 'add_packages' });
-// @ts-expect-error
+// @ts-expect-error: there is no credential
 new CrossdockClient({ baseUrl });
-// @ts-expect-error
+// @ts-expect-error: an API key only submits pre-alerts
 await courier.packages;
 
 await staff.manifests.manage({ action: 'add_packages', manifest_id: id, package_ids: [id] });
@@ -63,4 +66,4 @@ try {
 const event = await verifyWebhook(text, new Headers(), 'whsec_');
 if (event.type === 'webhook.test') event.data.message.trim();
 
-export { total };
+export { codes, total };

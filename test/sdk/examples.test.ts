@@ -71,7 +71,7 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
   builtTest(
     `the example submits a pre-alert, and reports a duplicate as such${reason}`,
     async () => {
-      const trackingNumber = `EXAMPLE-${name.toUpperCase()}`;
+      const trackingNumber = `EXAMPLE-1-${name.toUpperCase()}`;
       const printed = await submitPrealert(trackingNumber);
       const { body } = await service.call('listPrealerts', {
         as: 'admin',
@@ -80,6 +80,9 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
       expect(body['data']).toMatchObject([{ vendor: 'Example Books' }]);
       expect(printed).toBe(`announced ${String(body['data'][0].prealert_id)}`);
       expect(await submitPrealert(trackingNumber)).toBe('already announced');
+      expect(await submitPrealert(`NO NUMBER OF ${name === 'go' ? 'GO' : 'JAVA'}`)).toMatch(
+        /^announced [\da-f-]{36}\ncheck it: .+ \(unlikely_number\)$/,
+      );
     },
     LIMIT_MS,
   );

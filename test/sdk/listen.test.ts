@@ -181,7 +181,7 @@ describe('says what failed', () => {
     const ahead = await listen(['--after', '9', '--once']);
     expect([ahead.code, ahead.output]).toEqual([
       1,
-      expect.stringContaining('The feed ends with 3, before 9.'),
+      expect.stringContaining('The events end with 3, before 9, '),
     ]);
     await db.query('delete from events where sequence < 3');
     expect((await listen(['--after', '0', '--once'])).output).toContain(

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { php } from '../../sdk-tools/php/language.js';
@@ -48,11 +49,16 @@ withPhp(`the first lines of the PHP README announce a parcel${skipped}`, async (
 withPhp(`the PHP example submits a pre-alert once${skipped}`, async () => {
   expect(await example('submit-prealert', 'EXAMPLE-PHP-1')).toMatch(/^Announced: [\da-f-]{36}$/m);
   expect(await example('submit-prealert', 'EXAMPLE-PHP-1')).toBe('Announced before.\n');
+  expect(await example('submit-prealert', 'NO NUMBER AT ALL')).toMatch(/^Check it: .+ \(unlikely_number\)$/m);
 });
 
 withPhp(`the PHP example reads each event once, with a cursor in a file${skipped}`, async () => {
   expect(await example('read-events')).toMatch(/^1 package\.created /);
   expect(await example('read-events')).toBe('');
+  // A restored service has fewer events than the cursor says.
+  await writeFile(run.environment['CURSOR_FILE'] ?? '', '9999');
+  await expect(example('read-events')).rejects.toThrow(/end with \d+, before 9999/);
+  expect(await example('read-events')).toMatch(/^1 package\.created /);
 });
 
 withPhp(`the PHP example accepts a webhook only with its signature${skipped}`, async () => {

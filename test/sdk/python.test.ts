@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isBuilt, python } from '../../sdk-tools/python/language.js';
 import { runProgram, runTool } from '../../sdk-tools/tool.js';
@@ -44,11 +45,16 @@ withPython(`the first lines of the Python README announce a parcel${skipped}`, a
 withPython(`the Python example submits a pre-alert once${skipped}`, async () => {
   expect(await example('submit_prealert', 'EXAMPLE-PY-1')).toMatch(/^Announced: [\da-f-]{36}$/m);
   expect(await example('submit_prealert', 'EXAMPLE-PY-1')).toBe('Announced before.\n');
+  expect(await example('submit_prealert', 'NO NUMBER AT ALL')).toMatch(/^Check it: .+ \(unlikely_number\)$/m);
 });
 
 withPython(`the Python example reads each event once, with a cursor in a file${skipped}`, async () => {
   expect(await example('read_events')).toMatch(/^1 package\.created /);
   expect(await example('read_events')).toBe('');
+  // A restored service has fewer events than the cursor says.
+  await writeFile(run.environment['CURSOR_FILE'] ?? '', '9999');
+  await expect(example('read_events')).rejects.toThrow(/end with \d+, before 9999/);
+  expect(await example('read_events')).toMatch(/^1 package\.created /);
 });
 
 withPython(`the Python example accepts a webhook only with its signature${skipped}`, async () => {

@@ -63,6 +63,13 @@ function answerInTurn(
 const CREATED = { status: 'success', message: 'Created.', data: { prealert_id: randomUUID() }, timestamp: 0 };
 const failure = (code: string) => ({ status: 'fail', message: 'No.', code, request_id: 'r-1', timestamp: 0 });
 
+/** Reads a list to its end, and returns the number of its items. */
+async function drain(list: AsyncIterable<unknown>): Promise<number> {
+  let count = 0;
+  for await (const _ of list) count += 1;
+  return count;
+}
+
 /** Returns what a call throws. */
 const errorOf = (call: PromiseLike<unknown>): Promise<Untyped> =>
   Promise.resolve(call).then(
@@ -96,6 +103,23 @@ test('the first five lines of the README run as they are', async () => {
   const env = { CROSSDOCK_URL: service.url, CROSSDOCK_API_KEY: DEMO.apiKeys.IEX };
   const { code, output } = await runProgram(command, env, () => undefined);
   expect([code, output]).toEqual([0, expect.stringMatching(/^[0-9a-f-]{36}\n$/)]);
+});
+
+test('a cursor above the newest event is an error, not silence', async () => {
+  const { events } = account('iex');
+  const error = await errorOf(drain(events.list({ after: 9_999 })));
+  expect(error).toMatchObject({ name: 'CursorAheadError', after: 9_999, lastSequence: expect.any(Number) });
+  expect(error).toBeInstanceOf(sdk.CursorAheadError);
+  expect(await errorOf(drain(events.list({ after: 9_999 }).pages()))).toMatchObject({ after: 9_999 });
+  expect((await events.list({ after: 9_999 })).meta.is_ahead).toBe(true);
+  expect(await drain(events.list({ after: error.lastSequence }))).toBe(0);
+});
+
+test('a Date becomes the text that filters take', async () => {
+  const { packages } = account('iex');
+  expect(sdk.formatTime(sdk.parseTime('2026-11-22 21:40:00'))).toBe('2026-11-22 21:40:00');
+  const changed_since = sdk.formatTime(new Date(Date.now() + 86_400_000));
+  expect((await packages.list({ changed_since })).meta.total_count).toBe(0);
 });
 
 test('version and methods are those of the contract', async () => {
@@ -134,6 +158,42 @@ describe('a batch of pre-alerts', () => {
       { line: 2, status: 'created' },
       { line: 3, status: 'duplicate', code: 'duplicate_tracking_number' },
       { line: 4, status: 'unknown_customer', code: 'unknown_user_code' },
+    ]);
+  });
+
+  test('a doubtful number has a warning, of a single pre-alert and of a line', async () => {
+    const doubtful = { UserCode: 'IEX-1001', TrackingNumber: 'NO NUMBER YET' };
+    const { data } = await courier().prealerts.submit(doubtful);
+    expect(data).toMatchObject({ prealert_id: expect.any(String), warnings: [{ code: 'unlikely_number' }] });
+    const sent = [{ ...doubtful, TrackingNumber: 'NOT KNOWN' }, ...batch('11')];
+    const { results } = await courier().prealerts.submitBatch(sent);
+    expect(results.map(({ warnings = [] }: Untyped) => warnings.map(({ code }: Untyped) => code))).toEqual([
+      ['unlikely_number'],
+      [],
+    ]);
+  });
+
+  test('a service token submits as an API key does, each in its own header', async () => {
+    const { body } = await service.call('manageServiceTokens', {
+      as: 'iex',
+      body: {
+        action: 'create',
+        name: 'typescript',
+        scopes: ['prealerts:write'],
+        current_password: DEMO.password,
+      },
+    });
+    const { token } = body['data'];
+    const machine = new sdk.CrossdockKeyClient({ baseUrl: service.url, apiKey: token });
+    const [single, ...more] = batch('TOKEN-1', 'TOKEN-2');
+    expect(await machine.prealerts.submit(single)).toMatchObject({ status: 'success' });
+    expect((await machine.prealerts.submitBatch(more)).created).toBe(1);
+    answerInTurn({ status: 201 });
+    await keyClient({ apiKey: token }).prealerts.submit(PREALERT);
+    await keyClient().prealerts.submit(PREALERT);
+    expect(receiver.received.map(({ headers }) => [headers.authorization, headers['x-api-key']])).toEqual([
+      [`Bearer ${token}`, undefined],
+      [undefined, 'a'.repeat(64)],
     ]);
   });
 

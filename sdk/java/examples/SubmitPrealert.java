@@ -2,6 +2,7 @@ import example.crossdock.Crossdock;
 import example.crossdock.CrossdockException;
 import example.crossdock.FailureCode;
 import example.crossdock.records.PrealertSubmission;
+import example.crossdock.records.SubmittedPrealert;
 
 /** Submits a pre-alert with the API key of a courier. A parcel that was announced for the same customer is no failure. */
 public class SubmitPrealert {
@@ -14,7 +15,9 @@ public class SubmitPrealert {
             .trackingNumber(args[0])
             .vendor("Example Books");
     try {
-      System.out.println("announced " + crossdock.prealerts().submit(prealert).prealertId());
+      SubmittedPrealert submitted = crossdock.prealerts().submit(prealert);
+      System.out.println("announced " + submitted.prealertId());
+      submitted.warnings().forEach(each -> System.out.println("check it: " + each.message() + " (" + each.code() + ")"));
     } catch (CrossdockException failure) {
       if (!failure.is(FailureCode.DUPLICATE_TRACKING_NUMBER)) throw failure;
       boolean differs = failure.existing() != null && failure.existing().differs();

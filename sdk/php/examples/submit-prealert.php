@@ -11,13 +11,16 @@ require __DIR__ . '/../autoload.php'; // with Composer: vendor/autoload.php
 $crossdock = new KeyClient(getenv('CROSSDOCK_URL'), getenv('CROSSDOCK_API_KEY'));
 
 try {
-    $prealertId = $crossdock->submit([
+    $submitted = $crossdock->submit([
         'UserCode' => 'IEX-1001',
         'TrackingNumber' => $argv[1],
         'Vendor' => 'Amazon',
         'Reference' => 'ORDER-4711',
     ]);
-    echo "Announced: $prealertId\n";
+    echo "Announced: $submitted->prealert_id\n";
+    foreach ($submitted->warnings as $warning) {
+        echo "Check it: {$warning['message']} ({$warning['code']})\n";
+    }
 } catch (DuplicateException $duplicate) {
     if ($duplicate->existing['differs'] ?? false) {
         echo "Refused: the number is announced for another customer, {$duplicate->existing['user_code']}.\n";

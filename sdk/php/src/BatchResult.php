@@ -29,6 +29,8 @@ final class BatchResult
          *     duplicate. If `differs` is true, it belongs to another customer, and yours was not stored.
          */
         public readonly ?array $existing = null,
+        /** @var list<array{code: string, message: string}> What was stored although it may be wrong, as of a single call. */
+        public readonly array $warnings = [],
     ) {
     }
 }

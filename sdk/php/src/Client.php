@@ -6,6 +6,7 @@ namespace Crossdock;
 
 use Closure;
 use Crossdock\Exception\ApiException;
+use Crossdock\Exception\CursorAheadException;
 use Crossdock\Exception\SecondFactorRequiredException;
 use Crossdock\Http\Request;
 use Crossdock\Http\RequestFactory;
@@ -146,6 +147,7 @@ final class Client
      *
      * @param array<string, mixed> $filters Filters of the list. `limit` is the number of records per page.
      * @return Generator<int, array<string, mixed>>
+     * @throws CursorAheadException if `after` of listEvents is above the newest event
      */
     public function each(string $operation, array $filters = []): Generator
     {
@@ -158,6 +160,9 @@ final class Client
         $number = 0;
         do {
             $result = $inBody ? $this->request($operation, body: $filters) : $this->request($operation, $filters);
+            if ($result->meta['is_ahead'] ?? false) {
+                throw new CursorAheadException($filters['after'], $result->meta['last_sequence']);
+            }
             foreach ($result->data as $record) {
                 yield $number++ => $record;
             }

@@ -15,21 +15,26 @@ use Generator;
 use InvalidArgumentException;
 
 /**
- * Announces parcels with the API key of a courier. A key can do nothing else: for other calls, use Client.
+ * Announces parcels with the API key of a courier, or with a service token that has the scope `prealerts:write`. For other calls,
+ * use Client.
  *
  *     $crossdock = new Crossdock\KeyClient('https://demo.crossdock.example', $apiKey);
- *     $prealertId = $crossdock->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784']);
+ *     $submitted = $crossdock->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784']);
+ *     echo $submitted->prealert_id;
  */
 final class KeyClient
 {
+    /** How every service token begins. An API key has hexadecimal digits only. */
+    private const TOKEN_PREFIX = 'cdk_';
+
     private readonly Transport $transport;
     private readonly RequestFactory $requests;
     private readonly string $apiKey;
 
     /**
      * @param string $baseUrl The host of your instance, for example `https://demo.crossdock.example`.
-     * @param string|false|null $apiKey The 64 characters from the settings of the courier. False, as getenv() returns it for a
-     *     missing variable, is an InvalidArgumentException.
+     * @param string|false|null $apiKey The 64 characters from the settings of the courier, or a service token (`cdk_...`). False, as
+     *     getenv() returns it for a missing variable, is an InvalidArgumentException.
      */
     public function __construct(
         string $baseUrl,
@@ -43,7 +48,7 @@ final class KeyClient
     }
 
     /**
-     * Submits a pre-alert and returns its `prealert_id`.
+     * Submits a pre-alert and returns its `prealert_id` and the `warnings`.
      *
      * @param array{
      *     UserCode: string,
@@ -52,16 +57,16 @@ final class KeyClient
      *     Vendor?: string,
      *     Description?: string,
      * } $prealert
-     * @param string|null $idempotencyKey Your own key, if you may submit the same pre-alert again after a crash.
-     *     Without it, each call has a new key, which protects the retries of this call.
+     * @param string|null $idempotencyKey Your own key, new for each attempted change and stored with it, if you may submit the same
+     *     pre-alert again after a crash. Without it, each call has a new key, which protects the retries of this call.
      * @throws Exception\DuplicateException if the courier already has a pre-alert with this tracking number
      * @throws Exception\InvalidRequestException `unknown_user_code` if no active customer has the user code
      */
-    public function submit(array $prealert, ?string $idempotencyKey = null): string
+    public function submit(array $prealert, ?string $idempotencyKey = null): SubmittedPrealert
     {
         $response = $this->send($this->requests->create('submitPrealert', [], $prealert, $idempotencyKey));
 
-        return $response->json()['data']['prealert_id'];
+        return SubmittedPrealert::fromJson($response->json()['data']);
     }
 
     /**
@@ -75,6 +80,9 @@ final class KeyClient
      *     foreach ($crossdock->submitMany($prealerts) as $result) {
      *         if ($result->status !== 'created') {
      *             echo "Pre-alert $result->line: $result->message\n";
+     *         }
+     *         foreach ($result->warnings as $warning) {
+     *             echo "Pre-alert $result->line: {$warning['message']}\n";
      *         }
      *     }
      *
@@ -139,7 +147,7 @@ final class KeyClient
     }
 
     /**
-     * Submits up to 1,000 pre-alerts and returns their `prealert_id`s, in the same order. If one is refused, none is
+     * Submits up to 1,000 pre-alerts and returns one result per pre-alert, in the same order. If one is refused, none is
      * stored, and `errors` of the exception names each refused pre-alert: `row` is 1 for the first.
      *
      * @param list<array{
@@ -150,7 +158,7 @@ final class KeyClient
      *     Description?: string,
      * }> $prealerts
      * @param string|null $idempotencyKey Your own key, if you may submit the same pre-alerts again after a crash.
-     * @return list<string>
+     * @return list<BatchResult>
      * @throws Exception\DuplicateException if all refused pre-alerts are duplicates
      * @throws Exception\InvalidRequestException if a user code is unknown, or a field is not acceptable
      */
@@ -168,7 +176,7 @@ final class KeyClient
         $results = self::resultsOf($this->transport->send($this->withKey($request)));
         IncompleteBatchException::throwIfCut(count($batches[0]), count($results));
 
-        return array_column($results, 'prealert_id');
+        return array_map(BatchResult::fromJson(...), $results);
     }
 
     /** @return list<array<string, mixed>> */
@@ -189,6 +197,8 @@ final class KeyClient
 
     private function withKey(Request $request): Request
     {
-        return $request->withHeader('X-API-KEY', $this->apiKey);
+        return str_starts_with($this->apiKey, self::TOKEN_PREFIX)
+            ? $request->withHeader('Authorization', "Bearer $this->apiKey")
+            : $request->withHeader('X-API-KEY', $this->apiKey);
     }
 }

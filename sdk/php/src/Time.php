@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Crossdock;
 
 use DateTimeImmutable;
+use DateTimeInterface;
 use DateTimeZone;
 
 /**
@@ -18,5 +19,13 @@ final class Time
     public static function parse(string $text): DateTimeImmutable
     {
         return new DateTimeImmutable($text, new DateTimeZone('UTC'));
+    }
+
+    /**
+     * Returns a time as the service reads it, in UTC and without a zone. Filters and fields take a DateTimeInterface too.
+     */
+    public static function format(DateTimeInterface $time): string
+    {
+        return gmdate('Y-m-d H:i:s', $time->getTimestamp());
     }
 }

@@ -14,6 +14,7 @@ use Crossdock\Event\PackageCreated;
 use Crossdock\Exception\ApiException;
 use Crossdock\Exception\AuthenticationException;
 use Crossdock\Exception\ConnectionException;
+use Crossdock\Exception\CursorAheadException;
 use Crossdock\Exception\DuplicateException;
 use Crossdock\Exception\ForbiddenException;
 use Crossdock\Exception\IncompleteBatchException;
@@ -105,13 +106,13 @@ function totp(string $base32): string
 
 $tests = [
     'a key client submits pre-alerts, and a duplicate is an exception of its own' => function () use ($partner) {
-        same(strlen($partner->submit(prealert('PHP-1'))), 36, 'length of the id');
+        same(strlen($partner->submit(prealert('PHP-1'))->prealert_id), 36, 'length of the id');
         $failure = thrown(DuplicateException::class, fn () => $partner->submit(prealert('PHP-1')));
         same($failure->code(), ErrorCode::DUPLICATE_TRACKING_NUMBER);
         same($failure->getCode(), 409);
     },
     'a duplicate names the existing record' => function () use ($partner) {
-        $first = $partner->submit(prealert('PHP-EXISTING'));
+        $first = $partner->submit(prealert('PHP-EXISTING'))->prealert_id;
         foreach (['IEX-1001' => false, 'IEX-1002' => true] as $userCode => $differs) {
             $again = prealert('PHP-EXISTING', $userCode);
             $existing = thrown(DuplicateException::class, fn () => $partner->submit($again))->existing;
@@ -119,6 +120,29 @@ $tests = [
         }
         $result = $partner->submitMany([prealert('PHP-EXISTING', 'IEX-1002')])[0];
         same([$result->status, $result->existing['differs'] ?? null], ['duplicate', true]);
+    },
+    'warnings come with the id, of a single pre-alert and of a line' => function () use ($partner, $courier) {
+        $submitted = $partner->submit(prealert('NO NUMBER YET'));
+        same([$submitted->warnings[0]['code'], "$submitted"], ['unlikely_number', $submitted->prealert_id]);
+        same($partner->submit(prealert('PHP-CERTAIN-1'))->warnings, []);
+        $fields = ['tracking_number' => 'STILL NO NUMBER', 'user_code' => 'IEX-1001', 'vendor' => 'Shop'];
+        same($courier->prealerts->create($fields)->warnings[0]['code'], 'unlikely_number');
+        [$doubtful, $certain] = $partner->submitMany([prealert('NOT KNOWN'), prealert('PHP-CERTAIN-2')]);
+        same([$doubtful->status, $doubtful->warnings[0]['code'], $certain->warnings], ['created', 'unlikely_number', []]);
+        $stored = $partner->submitAllOrNone([prealert('PHP-CERTAIN-3'), prealert('TO FOLLOW')]);
+        same([$stored[0]->warnings, $stored[1]->warnings[0]['code']], [[], 'unlikely_number']);
+    },
+    'a service token submits as an API key does' => function () use ($url, $courier, $password) {
+        $token = $courier->request('manageServiceTokens', body: [
+            'action' => 'create',
+            'name' => 'php',
+            'scopes' => ['prealerts:write'],
+            'current_password' => $password,
+        ])->data['token'];
+        $machine = new KeyClient($url, $token);
+        same(strlen($machine->submit(prealert('PHP-TOKEN-1'))->prealert_id), 36, 'length of the id');
+        same($machine->submitMany([prealert('PHP-TOKEN-2')])[0]->status, 'created');
+        thrown(AuthenticationException::class, fn () => (new KeyClient($url, 'cdk_wrong'))->submit(prealert('PHP-TOKEN-3')));
     },
     'an exception of a batch has the results before it' => function () use ($failingUrl, $apiKey) {
         $many = array_map(fn (int $number) => prealert("PHP-PART-$number"), range(1, 400));
@@ -149,8 +173,9 @@ $tests = [
         }
     },
     'the same idempotency key returns the first response' => function () use ($partner) {
-        $first = $partner->submit(prealert('PHP-2'), 'order-2');
-        same($partner->submit(prealert('PHP-2'), 'order-2'), $first, 'prealert_id');
+        $key = bin2hex(random_bytes(16));
+        $first = $partner->submit(prealert('PHP-2'), $key);
+        same($partner->submit(prealert('PHP-2'), $key)->prealert_id, $first->prealert_id, 'prealert_id');
     },
     'failures have a code, fields, and a request id' => function () use ($partner, $staff, $url, $password) {
         $failure = thrown(InvalidRequestException::class, fn () => $partner->submit(prealert('PHP-3', 'NOBODY')));
@@ -226,7 +251,7 @@ $tests = [
     },
     'pre-alerts, customers and packages can be changed' => function () use ($staff, $courierId) {
         $fields = ['tracking_number' => 'PHP-CRUD', 'user_code' => 'IEX-1001', 'vendor' => 'Shop'];
-        $id = $staff->prealerts->create($fields + ['courier_id' => $courierId]);
+        $id = $staff->prealerts->create($fields + ['courier_id' => $courierId])->prealert_id;
         $changed = $staff->prealerts->replace(['prealert_id' => $id, 'vendor' => 'Other'] + $fields);
         same($changed->vendor, 'Other');
         $staff->prealerts->delete($id);
@@ -255,6 +280,14 @@ $tests = [
         same(count($all) > 6, true, 'more than two pages');
         $rest = iterator_to_array($staff->events->after($all[4]->sequence, $courierId));
         same(array_column($rest, 'event_id'), array_slice(array_column($all, 'event_id'), 5), 'rest');
+    },
+    'a cursor above the newest event is an exception, not silence' => function () use ($courier) {
+        $all = iterator_to_array($courier->events->after(0), false);
+        $last = end($all)->sequence;
+        same(iterator_to_array($courier->events->after($last)), [], 'after the newest');
+        $failure = thrown(CursorAheadException::class, fn () => $courier->events->after($last + 1)->current());
+        same([$failure->after, $failure->lastSequence], [$last + 1, $last]);
+        thrown(CursorAheadException::class, fn () => $courier->each('listEvents', ['after' => 9999])->current());
     },
     'a customer file is uploaded from a path or a resource' => function () use ($staff, $courierId, $folder) {
         file_put_contents("$folder/good.csv", "user_code,first_name,last_name\nPHP-U1,Ann,Lee\n");
@@ -316,7 +349,7 @@ $tests = [
     },
     'retries end, and a long Retry-After is not waited for' => function () use ($failingUrl, $apiKey, $hasty) {
         $patient = new KeyClient($failingUrl . '/two-failures', $apiKey);
-        same(substr($patient->submit(prealert('PHP-R1')), -3), 'a03', 'id of the third attempt');
+        same(substr($patient->submit(prealert('PHP-R1'))->prealert_id, -3), 'a03', 'id of the third attempt');
         $client = new KeyClient($failingUrl . '/one-hour', $apiKey);
         same(thrown(RateLimitException::class, fn () => $client->submit(prealert('PHP-R2')))->retryAfter, 3600);
         $client = new KeyClient($failingUrl . '/html', $apiKey, $hasty);
@@ -400,6 +433,8 @@ $tests = [
     'a time is in UTC, whatever the zone of the program' => function () {
         date_default_timezone_set('America/Jamaica');
         same(Time::parse('2026-11-22 21:40:00')->getTimestamp(), 1795383600);
+        same(Time::format(new DateTimeImmutable('@1795383600')), '2026-11-22 21:40:00');
+        same(Time::format(new DateTime('2026-11-22 16:40:00')), '2026-11-22 21:40:00');
     },
     'a webhook is accepted with the right signature only' => function () {
         $secret = 'whsec_' . base64_encode(random_bytes(24));

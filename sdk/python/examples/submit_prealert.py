@@ -13,7 +13,10 @@ prealert = PrealertSubmission(
 )
 with KeyClient(os.environ["CROSSDOCK_URL"], os.environ["CROSSDOCK_API_KEY"]) as crossdock:
     try:
-        print("Announced:", crossdock.submit(prealert))
+        submission = crossdock.submit(prealert)
+        print("Announced:", submission.prealert_id)
+        for warning in submission.warnings:
+            print(f"Check it: {warning.message} ({warning.code})")
     except DuplicateError as duplicate:
         if duplicate.existing is not None and duplicate.existing.differs:
             sys.exit(f"Refused: the number is announced for another customer, {duplicate.existing.user_code}.")

@@ -26,6 +26,7 @@ from crossdock import (
     AuthenticationError,
     Client,
     CrossdockError,
+    CursorAheadError,
     DuplicateError,
     Event,
     ForbiddenError,
@@ -41,6 +42,7 @@ from crossdock import (
     ServerError,
     WebhookError,
     api,
+    format_time,
     models,
     parse_time,
     verify_payload,
@@ -124,14 +126,14 @@ class KeyClientTest(unittest.TestCase):
         self.partner = self.enterContext(KeyClient(URL, API_KEY))
 
     def test_a_duplicate_is_an_error_of_its_own(self) -> None:
-        self.assertIsInstance(self.partner.submit(prealert("PY-1")), UUID)
+        self.assertIsInstance(self.partner.submit(prealert("PY-1")).prealert_id, UUID)
         with self.assertRaises(DuplicateError) as caught:
             self.partner.submit(prealert("PY-1"))
         self.assertEqual((caught.exception.status, caught.exception.code), (409, "duplicate_tracking_number"))
         self.assertEqual(len(caught.exception.request_id or ""), 36)
 
     def test_a_duplicate_names_the_existing_record(self) -> None:
-        first = self.partner.submit(prealert("PY-EXISTING"))
+        first = self.partner.submit(prealert("PY-EXISTING")).prealert_id
         for user_code, differs in (("IEX-1001", False), ("IEX-1002", True)):
             with self.assertRaises(DuplicateError) as caught:
                 self.partner.submit(prealert("PY-EXISTING", user_code))
@@ -142,8 +144,11 @@ class KeyClientTest(unittest.TestCase):
         self.assertEqual(result.existing and result.existing.differs, True)
 
     def test_a_prealert_can_be_a_dict(self) -> None:
-        self.assertIsInstance(self.partner.submit({"UserCode": "IEX-1001", "TrackingNumber": "PY-DICT-1"}), UUID)
-        self.assertIsInstance(self.partner.submit({"user_code": "IEX-1001", "tracking_number": "PY-DICT-2"}), UUID)
+        for given in (
+            {"UserCode": "IEX-1001", "TrackingNumber": "PY-DICT-1"},
+            {"user_code": "IEX-1001", "tracking_number": "PY-DICT-2"},
+        ):
+            self.assertIsInstance(self.partner.submit(given).prealert_id, UUID)
         results = self.partner.submit_many([{"UserCode": "IEX-1001", "TrackingNumber": "PY-DICT-3"}])
         self.assertEqual(results[0].status, "created")
         wrong = {"UserCode": "IEX-1001", "TrackingNo": "PY-DICT-4"}
@@ -153,8 +158,9 @@ class KeyClientTest(unittest.TestCase):
             self.partner.submit_many([wrong])
 
     def test_the_same_idempotency_key_returns_the_first_response(self) -> None:
-        first = self.partner.submit(prealert("PY-2"), idempotency_key="order-2")
-        self.assertEqual(self.partner.submit(prealert("PY-2"), idempotency_key="order-2"), first)
+        key = secrets.token_hex(16)
+        first = self.partner.submit(prealert("PY-2"), idempotency_key=key)
+        self.assertEqual(self.partner.submit(prealert("PY-2"), idempotency_key=key), first)
 
     def test_a_failure_names_the_wrong_fields(self) -> None:
         with self.assertRaises(InvalidRequestError) as caught:
@@ -171,6 +177,28 @@ class KeyClientTest(unittest.TestCase):
         self.assertEqual([result.line for result in results], list(range(1, 1005)))
         statuses = [result.status for result in results]
         self.assertEqual(statuses, ["created"] * 1001 + ["duplicate", "unknown_customer", "invalid"])
+
+    def test_warnings_come_with_the_id_of_a_single_pre_alert_and_of_a_line(self) -> None:
+        submission = self.partner.submit(prealert("NO NUMBER YET"))
+        self.assertEqual([each.code for each in submission.warnings], ["unlikely_number"])
+        self.assertEqual(str(submission), str(submission.prealert_id))
+        self.assertEqual(self.partner.submit(prealert("PY-CERTAIN-1")).warnings, [])
+        doubtful, certain = self.partner.submit_many([prealert("NOT KNOWN"), prealert("PY-CERTAIN-2")])
+        self.assertEqual((doubtful.status, doubtful.warnings[0].code), ("created", "unlikely_number"))
+        self.assertEqual(certain.warnings, [])
+        [stored] = self.partner.submit_all_or_none([prealert("TO FOLLOW")])
+        self.assertEqual(stored.warnings[0].code, "unlikely_number")
+
+    def test_a_service_token_submits_as_an_api_key_does(self) -> None:
+        action = {"action": "create", "name": "python", "scopes": ["prealerts:write"], "current_password": PASSWORD}
+        with Client(URL, "iex", PASSWORD) as courier:
+            created = courier.send(api.manage_service_tokens(body=models.CreateServiceTokenAction.from_dict(action)))
+        assert created.data.token is not None
+        with KeyClient(URL, created.data.token) as machine:
+            self.assertIsInstance(machine.submit(prealert("PY-TOKEN-1")).prealert_id, UUID)
+            self.assertEqual(machine.submit_many([prealert("PY-TOKEN-2")])[0].status, "created")
+        with KeyClient(URL, "cdk_wrong") as wrong, self.assertRaises(AuthenticationError):
+            wrong.submit(prealert("PY-TOKEN-3"))
 
     def test_all_or_none_stores_nothing_if_one_is_refused(self) -> None:
         with self.assertRaises(InvalidRequestError) as caught:
@@ -245,6 +273,8 @@ class ClientTest(unittest.TestCase):
 
     def test_a_time_is_in_utc(self) -> None:
         self.assertEqual(parse_time("2026-11-22 21:40:00").isoformat(), "2026-11-22T21:40:00+00:00")
+        later = datetime.datetime.fromisoformat("2026-11-22T16:40:00-05:00")
+        self.assertEqual(format_time(later), "2026-11-22 21:40:00")
 
     def test_lists_request_large_pages(self) -> None:
         self.assertEqual(with_page_size(list_packages(), 500).request["json"]["limit"], 500)
@@ -314,6 +344,23 @@ class ClientTest(unittest.TestCase):
         self.assertGreater(len(events), 6)
         rest = list(self.staff.events(events[4].sequence or 0, courier_id=COURIER_ID))
         self.assertEqual(rest, events[5:])
+
+    def test_a_cursor_above_the_newest_event_is_an_error_and_not_silence(self) -> None:
+        last = max(event.sequence or 0 for event in self.courier.events())
+        self.assertEqual(list(self.courier.events(last)), [])
+        with self.assertRaises(CursorAheadError) as raised:
+            list(self.courier.events(last + 1))
+        self.assertEqual((raised.exception.after, raised.exception.last_sequence), (last + 1, last))
+        with self.assertRaises(CursorAheadError):
+            list(self.courier.each(api.list_events, after=9999))
+
+        async def read() -> None:
+            async with AsyncClient(URL, "iex", PASSWORD) as courier:
+                async for _ in courier.events(9999):
+                    pass
+
+        with self.assertRaises(CursorAheadError):
+            asyncio.run(read())
 
     def test_a_customer_file_is_uploaded_from_a_path_or_a_file(self) -> None:
         good, bad = self.folder / "good.csv", self.folder / "bad.csv"
@@ -398,7 +445,7 @@ class NetworkTest(unittest.TestCase):
         return self.enterContext(KeyClient(f"{FAILING_URL}/{failure}", API_KEY, options))
 
     def test_a_lost_response_and_503_are_retried_with_the_same_key(self) -> None:
-        self.assertTrue(str(self.client("two-failures").submit(prealert("PY-R1"))).endswith("a03"))
+        self.assertTrue(str(self.client("two-failures").submit(prealert("PY-R1")).prealert_id).endswith("a03"))
 
     def test_the_hook_gets_each_attempt_without_secrets_and_cannot_break_a_call(self) -> None:
         seen: list[Attempt] = []

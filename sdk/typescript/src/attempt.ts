@@ -12,6 +12,8 @@ export type Attempt = {
   parseAs: 'json' | 'stream';
   /** The credential. */
   value: string | undefined;
+  /** Whether the credential is an API key, which has a header with a name. */
+  isKey: boolean | undefined;
   limit: TimeLimit;
 };
 
@@ -81,11 +83,12 @@ export async function attemptOnce(
   client: Client,
   operation: Operation,
   request: object,
-  { parseAs, value, limit }: Attempt,
+  { parseAs, value, isKey = false, limit }: Attempt,
 ): Promise<Success | { error: Error }> {
   let isStreaming = false;
   try {
-    const options = { client, parseAs, auth: () => value, signal: limit.signal, ...request };
+    const auth = ({ name }: { name?: string }) => (isKey === (name !== undefined) ? value : undefined);
+    const options = { client, parseAs, auth, signal: limit.signal, ...request };
     // The generator passes only functions of the core, which take these options and return an Outcome.
     const { data, error, response } = (await limit.within(
       Promise.resolve(operation(options as never)),

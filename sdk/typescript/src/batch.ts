@@ -1,7 +1,12 @@
 import type { Call, CallOptions } from './call.js';
 import { CrossdockError, IncompleteBatchError, TooSlowError } from './errors.js';
 import type { Client, RequestOptions } from './generated/core/client/index.js';
-import type { ExistingPrealert, FieldError, PrealertSubmission } from './generated/core/types.gen.js';
+import type {
+  ExistingPrealert,
+  FieldError,
+  PrealertSubmission,
+  PrealertWarning,
+} from './generated/core/types.gen.js';
 import * as table from './generated/retries.js';
 
 /** The result of one pre-alert of a batch. */
@@ -12,6 +17,8 @@ export type BatchResult = {
   message: string;
   /** Of the created pre-alert. */
   prealert_id?: string;
+  /** Of a created pre-alert: what was stored although it may be wrong, as of a single call. Show the messages to a person. */
+  warnings?: PrealertWarning[];
   /** Of a duplicate: the stored pre-alert. If `differs` is true, it belongs to another customer, and yours was not stored. */
   existing?: ExistingPrealert;
   /** Of a pre-alert that was not created: the code of a single call. */
@@ -147,7 +154,10 @@ async function* requestsOf(prealerts: Prealerts, atomic: boolean, size: Size): A
 /** The generated method sends one pre-alert as JSON. This is the same operation with lines of JSON. */
 const postLines = ({ client, headers, ...options }: Omit<RequestOptions, 'url'> & { client: Client }) =>
   client.post({
-    security: [{ name: 'X-API-KEY', type: 'apiKey' }],
+    security: [
+      { name: 'X-API-KEY', type: 'apiKey' },
+      { scheme: 'bearer', type: 'http' },
+    ],
     url: '/api/Prealert.php',
     bodySerializer: null,
     ...options,

@@ -15,7 +15,10 @@ export type CallOptions = {
   /** How long one attempt may take, for a file without any progress. Replaces the client's. */
   timeoutMs?: number;
   maxRetries?: number;
-  /** Replaces the key that the SDK creates, so that a call can be repeated by another process. */
+  /**
+   * Replaces the key that the SDK creates, so that a call can be repeated by another process. Create one for each attempted change,
+   * and store it with the change. One that is made of an order returns the first response to every later change of the order.
+   */
   idempotencyKey?: string;
 };
 
@@ -126,7 +129,8 @@ async function send(sending: Sending): Promise<Opened & { data: unknown }> {
     const request = { ...input, ...(await form?.open(limit.restart)), headers: { ...form?.headers, ...key } };
     const beganMs = performance.now();
     state.sent += 1;
-    const result = await attemptOnce(settings.client, operation, request, { parseAs, value, limit });
+    const { isKey } = credential;
+    const result = await attemptOnce(settings.client, operation, request, { parseAs, value, isKey, limit });
     report(settings.onAttempt, policy.id, state.sent, beganMs, result);
     if ('response' in result) return { ...result, limit };
     const { error } = result;

@@ -7,7 +7,7 @@ import {
   type Prealerts,
 } from './batch.js';
 import { createCall, type Call, type Settings } from './call.js';
-import { fixedCredential, logIn, renewedCredential, type Credential } from './credential.js';
+import { fixedCredential, keyCredential, logIn, renewedCredential, type Credential } from './credential.js';
 import { CrossdockError } from './errors.js';
 import { createClient, createConfig } from './generated/core/client/index.js';
 import type { OnAttempt } from './hook.js';
@@ -38,7 +38,10 @@ export type ClientOptions = {
 };
 
 export type KeyClientOptions = ClientOptions & {
-  /** The courier's API key, `api_key` in its settings. Undefined, as of a missing environment variable, is an error. */
+  /**
+   * The courier's API key, `api_key` in its settings, or a service token (`cdk_...`) with the scope `prealerts:write`. Undefined, as of a
+   * missing environment variable, is an error.
+   */
   apiKey: string | undefined;
 };
 
@@ -56,12 +59,12 @@ export type TokenClientOptions = ClientOptions &
       }
   );
 
-/** The client of a courier's system, which announces parcels with an API key. */
+/** The client of a courier's system, which announces parcels with an API key or a service token. */
 export class CrossdockKeyClient extends KeyMethods {
   override readonly prealerts: KeyMethods['prealerts'] & BatchMethods;
 
   constructor(options: KeyClientOptions) {
-    const call = createCall(settingsOf(options), fixedCredential(required('apiKey', options.apiKey)));
+    const call = createCall(settingsOf(options), keyCredential(required('apiKey', options.apiKey)));
     super(call);
     this.prealerts = {
       ...prealertsOfKey(call),

@@ -8,6 +8,8 @@ export type Credential = {
   get(): Promise<string>;
   /** Called after 401. Returns whether get() may now return another credential than `used`. */
   renew(used: string): boolean;
+  /** An API key, which is sent in a header of its own. */
+  isKey?: boolean;
 };
 
 export type Account = {
@@ -18,10 +20,14 @@ export type Account = {
 };
 
 /** A credential that does not change: an API key, or a token. */
-export const fixedCredential = (value: string): Credential => ({
+export const fixedCredential = (value: string, isKey = false): Credential => ({
   get: () => Promise.resolve(value),
   renew: () => false,
+  isKey,
 });
+
+/** An API key, or a service token. A key has hexadecimal digits only. */
+export const keyCredential = (value: string): Credential => fixedCredential(value, !value.startsWith('cdk_'));
 
 export type Grants<Grant> = Credential & { grant(): Promise<Grant> };
 

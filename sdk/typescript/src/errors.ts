@@ -45,6 +45,26 @@ export class IncompleteBatchError extends CrossdockError {
   }
 }
 
+/**
+ * The sequence number is above the newest event: it is not one of this feed, for example after the service was restored from a backup. No
+ * event would ever arrive.
+ */
+export class CursorAheadError extends CrossdockError {
+  override name = 'CursorAheadError';
+  /** The number that was given. */
+  readonly after: number;
+  /** The newest event of the feed. 0 if it has none. */
+  readonly lastSequence: number;
+
+  constructor(after: number, lastSequence: number) {
+    super(
+      `The events end with ${lastSequence}, before ${after}, for example after a restored backup. Read again from 0, and ignore known event_ids.`,
+    );
+    this.after = after;
+    this.lastSequence = lastSequence;
+  }
+}
+
 /** The service did not respond within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override name = 'TimeoutError';

@@ -14,6 +14,6 @@ export { VERSION } from './generated/methods.js';
 export type * from './generated/core/types.gen.js';
 export type { AttemptReport, OnAttempt } from './hook.js';
 export type { Listing } from './listing.js';
-export { parseTime } from './times.js';
+export { formatTime, parseTime } from './times.js';
 export type { FileSource, Upload, Uploadable } from './upload.js';
 export { verifyWebhook, type VerifyOptions, type WebhookEvent, type WebhookHeaders } from './webhooks.js';

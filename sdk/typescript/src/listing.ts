@@ -1,3 +1,5 @@
+import { CursorAheadError } from './errors.js';
+
 /** A page of any list of the contract. */
 export type AnyPage = { data: unknown[]; meta?: object; total?: number };
 
@@ -27,11 +29,11 @@ export function listingOf<Page extends AnyPage>(
 
   async function* pages(): AsyncGenerator<Page> {
     const first = { limit: pageSize, ...filters };
-    let page = await fetchPage(first);
-    yield page;
-    for (let next = nextOf(paging, first, page); next; next = nextOf(paging, next, page)) {
-      page = await fetchPage(next);
+    for (let next: Filters | undefined = first; next;) {
+      const page: Page = await fetchPage(next);
+      refuseCursorAhead(next, page);
       yield page;
+      next = nextOf(paging, next, page);
     }
   }
 
@@ -48,6 +50,13 @@ export function listingOf<Page extends AnyPage>(
     [Symbol.asyncIterator]: records,
     pages,
   };
+}
+
+/** A list of events whose cursor is above the newest one would stay empty for ever. A single page says so in its `meta`. */
+function refuseCursorAhead(filters: Filters, page: AnyPage): void {
+  const meta: Record<string, unknown> = { ...page.meta };
+  if (meta['is_ahead'] === true)
+    throw new CursorAheadError(Number(filters['after']), Number(meta['last_sequence']));
 }
 
 /** Returns the filters of the next page, or undefined after the last. */

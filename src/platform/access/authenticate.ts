@@ -167,6 +167,8 @@ const keyIn = ({ headers, query }: FastifyRequest): unknown =>
 function readKey(request: FastifyRequest): string {
   const key = keyIn(request);
   if (key === undefined || key === '') throw keyMissing(request.headers.authorization);
+  if (typeof key === 'string' && looksLikeServiceToken(key))
+    throw new ApiError('key_invalid', { variant: 'service_token_sent' });
   if (typeof key === 'string' && ACCESS_TOKEN.test(key))
     throw new ApiError('key_invalid', { variant: 'token_sent' });
   return typeof key === 'string' ? key : JSON.stringify(key);

@@ -25,7 +25,7 @@ function act(array $call): mixed
     if ($call['action'] === 'submit') {
         $client = new KeyClient($call['url'], getenv('CROSSDOCK_API_KEY'), $options);
 
-        return $client->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => $call['tracking_number']]);
+        return $client->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => $call['tracking_number']])->prealert_id;
     }
     if ($call['action'] === 'batch') {
         $client = new KeyClient($call['url'], getenv('CROSSDOCK_API_KEY'), $options);

@@ -40,7 +40,7 @@ DELETION = delete_prealert(body=PrealertDeletion(prealert_id=UUID(int=0)))
 def act(call):
     if call["action"] == "submit":
         with KeyClient(call["url"], API_KEY, options_of(call)) as partner:
-            return str(partner.submit(prealert_of(call)))
+            return str(partner.submit(prealert_of(call)).prealert_id)
     if call["action"] == "batch":
         with KeyClient(call["url"], API_KEY, options_of(call)) as partner:
             return created_of(partner.submit_many(batch_of(call)))
@@ -59,7 +59,7 @@ def act(call):
 async def act_async(call):
     if call["action"] == "submit":
         async with AsyncKeyClient(call["url"], API_KEY, options_of(call)) as partner:
-            return str(await partner.submit(prealert_of(call)))
+            return str((await partner.submit(prealert_of(call))).prealert_id)
     if call["action"] == "batch":
         async with AsyncKeyClient(call["url"], API_KEY, options_of(call)) as partner:
             return created_of(await partner.submit_many(batch_of(call)))

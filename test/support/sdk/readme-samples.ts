@@ -14,7 +14,7 @@ declare global {
   const username: string | undefined;
   const password: string | undefined;
   const signal: AbortSignal;
-  const day: string;
+  const idempotencyKey: string;
   const rawBody: string;
   const request: Request;
 }

@@ -32,5 +32,8 @@ func main() {
 		log.Fatal(err)
 	default:
 		fmt.Println("announced", submitted.PrealertID)
+		for _, warning := range submitted.Warnings {
+			fmt.Printf("check it: %s (%s)\n", warning.Message, warning.Code)
+		}
 	}
 }

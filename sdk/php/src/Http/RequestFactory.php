@@ -6,6 +6,7 @@ namespace Crossdock\Http;
 
 use Crossdock\File;
 use Crossdock\Operations;
+use Crossdock\Time;
 use DateTimeInterface;
 use Generator;
 use InvalidArgumentException;
@@ -137,7 +138,7 @@ final class RequestFactory
             if ($value instanceof DateTimeInterface) {
                 $given[$name] = in_array($name, $dates, true)
                     ? $value->format('Y-m-d')
-                    : gmdate('Y-m-d H:i:s', $value->getTimestamp());
+                    : Time::format($value);
             }
         }
 

@@ -34,6 +34,8 @@ final class Events
      * @param string|null $courierId Required for staff.
      * @param int $limit Events per request.
      * @return Generator<int, Event>
+     * @throws \Crossdock\Exception\CursorAheadException if the sequence number is above the newest event, for example after the service
+     *     was restored from a backup. Read again from 0, and ignore the events whose `event_id` you know.
      */
     public function after(int $sequence = 0, ?string $courierId = null, int $limit = 500): Generator
     {

@@ -9,6 +9,7 @@ use Crossdock\File;
 use Crossdock\Page;
 use Crossdock\Record\Prealert;
 use Crossdock\Record\PrealertImport;
+use Crossdock\SubmittedPrealert;
 use Generator;
 
 /**
@@ -67,7 +68,7 @@ final class Prealerts
     }
 
     /**
-     * Creates a pre-alert and returns its `prealert_id`. Staff name the courier with `courier_id`.
+     * Creates a pre-alert and returns its `prealert_id` and the `warnings`. Staff name the courier with `courier_id`.
      *
      * @param array{
      *     tracking_number: string,
@@ -78,9 +79,9 @@ final class Prealerts
      * } $prealert
      * @throws \Crossdock\Exception\DuplicateException if the courier already has one with this tracking number
      */
-    public function create(array $prealert): string
+    public function create(array $prealert): SubmittedPrealert
     {
-        return $this->client->request('createPrealert', body: $prealert)->data['prealert_id'];
+        return SubmittedPrealert::fromJson($this->client->request('createPrealert', body: $prealert)->data);
     }
 
     /**

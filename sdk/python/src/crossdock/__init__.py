@@ -11,6 +11,7 @@ from .errors import (
     AuthenticationError,
     ConflictError,
     CrossdockError,
+    CursorAheadError,
     DuplicateError,
     ForbiddenError,
     IncompleteBatchError,
@@ -23,7 +24,8 @@ from .errors import (
     WebhookError,
 )
 from .options import Options
-from .times import parse_time
+from .submission import Submission
+from .times import format_time, parse_time
 from .webhook import Event, verify_payload, verify_webhook
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "Client",
     "ConflictError",
     "CrossdockError",
+    "CursorAheadError",
     "DuplicateError",
     "Event",
     "ExistingPrealert",
@@ -51,7 +54,9 @@ __all__ = [
     "RateLimitError",
     "SecondFactorRequiredError",
     "ServerError",
+    "Submission",
     "WebhookError",
+    "format_time",
     "parse_time",
     "verify_payload",
     "verify_webhook",

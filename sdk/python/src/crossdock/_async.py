@@ -29,9 +29,10 @@ from ._retry import HARMLESS, Attempts
 from .api import list_events, submit_prealert, upload_customers, upload_prealerts
 from .batch import BatchResult
 from .call import Call
-from .credential import required
+from .credential import header_of, required
 from .errors import ApiError, CrossdockError, NoResponseError, SecondFactorRequiredError, error_of
 from .options import Options
+from .submission import Submission
 from .webhook import Event
 
 P = ParamSpec("P")
@@ -91,14 +92,15 @@ class _AsyncBaseClient:
 
 
 class AsyncKeyClient(_AsyncBaseClient):
-    """Announces parcels with the API key of a courier. A key can do nothing else: for other calls, use AsyncClient.
+    """Announces parcels with the API key of a courier, or with a service token that has the scope `prealerts:write`.
 
+    For other calls, use AsyncClient.
     Use it in an `async with` statement, or call close().
     """
 
     def __init__(self, base_url: str, api_key: str, options: Options = Options()) -> None:
         super().__init__(base_url, options)
-        self._http.headers["X-API-KEY"] = required("API key", api_key)
+        self._http.headers.update(header_of(api_key))
         self.prealerts = AsyncKeyPrealerts(self)
 
     async def __aenter__(self) -> AsyncKeyClient:
@@ -109,13 +111,16 @@ class AsyncKeyClient(_AsyncBaseClient):
     ) -> None:
         await self.close()
 
-    async def submit(self, prealert: Prealert, *, idempotency_key: str | None = None) -> UUID:
-        """Submits a pre-alert and returns its `prealert_id`. A dict has the names of the API or those of the class.
+    async def submit(self, prealert: Prealert, *, idempotency_key: str | None = None) -> Submission:
+        """Submits a pre-alert and returns its `prealert_id` and the `warnings`.
 
-        `idempotency_key` is your own key, if you may submit the same pre-alert again after a crash. Raises
-        DuplicateError if the courier already has a pre-alert with this tracking number: see its `existing`.
+        A dict has the names of the API or those of the class.
+
+        `idempotency_key` is your own key, new for each attempted change and stored with it, if you may submit the same
+        pre-alert again after a crash. Raises DuplicateError if the courier already has a pre-alert
+        with this tracking number: see its `existing`.
         """
-        return (await self._call(submit_prealert(body=prealert), idempotency_key)).data.prealert_id
+        return Submission.of((await self._call(submit_prealert(body=prealert), idempotency_key)).data)
 
     async def submit_many(self, prealerts: Iterable[Prealert]) -> list[BatchResult]:
         """Submits any number of pre-alerts and returns one result per pre-alert, in the same order.
@@ -181,7 +186,7 @@ class AsyncEvents:
         """Returns all events after a sequence number, oldest first, and ends at the newest one.
 
         Store the `sequence` of each event with your work on it, and continue from there next time. Staff name the
-        courier with `courier_id`.
+        courier with `courier_id`. Raises CursorAheadError if the number is above the newest event.
         """
         size = UNSET if limit is None else limit
         first = list_events(after=after, courier_id=courier_id or UNSET, limit=size)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from ._core.fields import FIELDS
-from .times import time_text
+from .times import format_time
 
 
 def fields_of(body: Mapping[str, Any], operation: str) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def fields_of(body: Mapping[str, Any], operation: str) -> dict[str, Any]:
 
 def _json(value: Any) -> Any:
     if isinstance(value, datetime.datetime):
-        return time_text(value)
+        return format_time(value)
     if isinstance(value, (datetime.date, UUID)):
         return str(value)
     if hasattr(value, "to_dict"):

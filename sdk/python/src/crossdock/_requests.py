@@ -22,7 +22,7 @@ from ._retry import DIVISIBLE
 from .attempt import Attempt
 from .batch import BatchResult
 from .call import Call
-from .errors import ApiError, IncompleteBatchError
+from .errors import ApiError, CursorAheadError, IncompleteBatchError
 from .options import MAX_BATCH_LINES, Options
 
 T = TypeVar("T")
@@ -161,11 +161,16 @@ def _lower_boolean(part: tuple[str, tuple[Any, ...]]) -> tuple[str, tuple[Any, .
 
 
 def next_page(call: Call[T], response: httpx.Response) -> Call[T] | None:
-    """Returns the call for the next page of a list, or None after the last page."""
+    """Returns the call for the next page of a list, or None after the last page.
+
+    Raises CursorAheadError if the page is empty because the cursor is above the newest event.
+    """
     body = response.json()
     meta = body.get("meta", {})
     place = _place(call)
     fields = call.request.get(place, {})
+    if meta.get("is_ahead"):
+        raise CursorAheadError(fields["after"], meta["last_sequence"])
     if "next_before" in meta:
         following = {"before": meta["next_before"]} if meta["next_before"] else None
     elif "next_after" in meta:

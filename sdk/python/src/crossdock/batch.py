@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from ._core.models import ExistingPrealert
+from ._core.models import ExistingPrealert, PrealertWarning
+from .submission import warnings_of
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,14 @@ class BatchResult:
     existing: ExistingPrealert | None = None
     """The stored pre-alert of a duplicate. If its `differs` is true, it belongs to another customer."""
 
+    warnings: list[PrealertWarning] = field(default_factory=list)
+    """What was stored although it may be wrong, as of a single call."""
+
     @classmethod
     def from_dict(cls, body: Mapping[str, Any], before: int) -> BatchResult:
         """`before` is the number of pre-alerts in the requests before this one."""
         prealert_id = UUID(body["prealert_id"]) if "prealert_id" in body else None
         line, code, errors = before + body["line"], body.get("code"), body.get("errors", [])
         existing = ExistingPrealert.from_dict(body["existing"]) if "existing" in body else None
-        return cls(line, body["status"], body["message"], prealert_id, code, errors, existing)
+        warnings = warnings_of(body)
+        return cls(line, body["status"], body["message"], prealert_id, code, errors, existing, warnings)

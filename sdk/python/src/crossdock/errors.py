@@ -41,6 +41,23 @@ class IncompleteBatchError(CrossdockError):
         self.results = received
 
 
+class CursorAheadError(CrossdockError):
+    """`after` is above the newest event: it is not a number of this feed, for example after a restored backup.
+
+    No event would ever arrive. Read again from 0, and ignore the events whose `event_id` you know.
+    """
+
+    def __init__(self, after: int, last_sequence: int) -> None:
+        super().__init__(
+            f"The events end with {last_sequence}, before {after}, for example because the service was restored from "
+            "a backup. Read again from 0, and ignore the events whose event_id you know."
+        )
+        self.after = after
+        """The number that was given."""
+        self.last_sequence = last_sequence
+        """The newest event of the feed. 0 if it has none."""
+
+
 class SecondFactorRequiredError(CrossdockError):
     """The user has two-factor authentication, and the client was created without `second_factor`."""
 

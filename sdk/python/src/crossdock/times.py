@@ -15,6 +15,9 @@ def parse_time(text: str | datetime) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
 
 
-def time_text(value: str | datetime) -> str:
-    """Returns a time as the service reads it, in UTC. A datetime without a zone is one of this machine."""
+def format_time(value: str | datetime) -> str:
+    """Returns a time as the service reads it, in UTC. A datetime without a zone is one of this machine.
+
+    Inputs of this library take a datetime too.
+    """
     return value if isinstance(value, str) else value.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")

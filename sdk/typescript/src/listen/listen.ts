@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CourierEvent } from '../generated/core/types.gen.js';
-import { CrossdockError } from '../errors.js';
+import { CursorAheadError } from '../errors.js';
 import { forward, type Answer, type Receiver } from './forward.js';
 import type { Options } from './options.js';
 
@@ -36,7 +36,7 @@ export type Summary = { posted: number; failed: number[] };
 /**
  * Posts the events of a range, one after the other, and then waits for new ones, unless the range ends.
  *
- * @throws CrossdockError if the feed cannot be read, or the range begins after its end
+ * @throws CrossdockError if the feed cannot be read, CursorAheadError if the range begins after its end
  */
 export async function listen({ feed, receiver, range, print, stop }: Listener): Promise<Summary> {
   const summary: Summary = { posted: 0, failed: [] };
@@ -46,7 +46,7 @@ export async function listen({ feed, receiver, range, print, stop }: Listener): 
   print(range.after === undefined ? `Waiting for events after ${after}.` : `Posting events after ${after}.`);
   while (!isStopped() && after < until) {
     const { data, meta } = await feed({ after, limit: PAGE });
-    if (meta.is_ahead) throw new CrossdockError(`The feed ends with ${meta.last_sequence}, before ${after}.`);
+    if (meta.is_ahead) throw new CursorAheadError(after, meta.last_sequence);
     noteDeleted(after, meta, print);
     for (const event of data) {
       if (isStopped() || event.sequence > until) break;

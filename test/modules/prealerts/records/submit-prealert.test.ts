@@ -101,6 +101,10 @@ describe('POST /api/Prealert', () => {
               .refused(403, 'key_invalid')
           ).message,
         ).toContain('You sent an access token');
+    const asKey = api.with({ key: `cdk_${'0'.repeat(92)}`, body: {} });
+    expect((await asKey.submitPrealert().refused(403, 'key_invalid')).message).toContain(
+      'You sent a service token as the API key. Send it as "Authorization: Bearer',
+    );
     const keys = [`Bearer ${key}`, key, `bearer  ${key.toUpperCase()}`, `Token ${key}`, `Bearer "${key}"`];
     for (const authorization of keys) {
       const call = { headers: { authorization } };

@@ -22,7 +22,7 @@ function env(string $name): string
 function submit(string $url, int $number, Options $options): array
 {
     $client = new KeyClient($url, env('API_KEY'), $options);
-    $id = $client->submit(['UserCode' => env('USER_CODE'), 'TrackingNumber' => env('RUN_ID') . "-$number"]);
+    $id = $client->submit(['UserCode' => env('USER_CODE'), 'TrackingNumber' => env('RUN_ID') . "-$number"])->prealert_id;
 
     return ['prealert_id' => $id];
 }

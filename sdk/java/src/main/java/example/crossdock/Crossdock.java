@@ -161,8 +161,10 @@ public final class Crossdock {
           "The " + name + " is null or empty. Check the environment variable or setting that it comes from.");
     }
 
-    /** The API key of a courier, which can only submit pre-alerts. */
+    /** The API key of a courier, which can only submit pre-alerts. A service token needs {@link #token}. */
     public Builder apiKey(String apiKey) {
+      if (apiKey != null && apiKey.startsWith("cdk_"))
+        throw new IllegalArgumentException("The API key is a service token. Use token(...): it submits pre-alerts too.");
       this.apiKey = required("API key", apiKey);
       return this;
     }
@@ -180,7 +182,10 @@ public final class Crossdock {
       return this;
     }
 
-    /** An access token that you obtained yourself. The client cannot renew it. */
+    /**
+     * A service token, or an access token that you obtained yourself. The client cannot renew it. A service token with the scope {@code
+     * prealerts:write} also submits pre-alerts.
+     */
     public Builder token(String token) {
       this.token = required("token", token);
       return this;

@@ -17,6 +17,8 @@ public final class EventsService {
   /**
    * The events after a sequence number, the oldest first, to the newest one. Store the sequence number of the last event that you
    * processed, and continue there the next time.
+   *
+   * @throws CursorAheadException while the stream is read, if the number is above the newest event
    */
   public Stream<Event> list(int afterSequence) {
     return list(null, afterSequence);
@@ -37,6 +39,8 @@ public final class EventsService {
   }
 
   private static boolean hasNext(ObjectNode query, JsonNode meta) {
+    if (meta.path("is_ahead").asBoolean())
+      throw new CursorAheadException(query.path("after").asInt(), meta.path("last_sequence").asInt());
     query.set("after", meta.path("next_after"));
     return meta.path("has_more").asBoolean();
   }

@@ -50,12 +50,14 @@ public final class Lists {
    * event that you processed, and continue there the next time.
    *
    * @param courierId the courier, for staff; null for a courier
+   * @throws CursorAheadException while the stream is read, if the number is above the newest event
    */
   public Stream<CourierEvent> events(UUID courierId, int afterSequence, int pageSize) {
     int[] after = {afterSequence};
     Page<ListEventsResult> page =
         number -> {
           ListEventsResult result = crossdock.webhooks().listEvents(courierId, after[0], pageSize);
+          if (result.getMeta().getIsAhead()) throw new CursorAheadException(after[0], result.getMeta().getLastSequence());
           after[0] = result.getMeta().getNextAfter();
           return result;
         };

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import example.crossdock.invoker.ApiClient;
 import example.crossdock.records.ExistingPrealert;
 import example.crossdock.records.FieldError;
+import example.crossdock.records.PrealertWarning;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -164,6 +165,9 @@ public final class PrealertBatches {
 
     /** The stored pre-alert of a duplicate. If its {@code differs} is true, it belongs to another customer. */
     public ExistingPrealert existing;
+
+    /** What was stored although it may be wrong, as of a single call. Show the messages to a person. */
+    public List<PrealertWarning> warnings = List.of();
 
     public String code;
     public List<FieldError> errors;

@@ -31,6 +31,13 @@ class CrossdockTest {
   }
 
   @Test
+  void aServiceTokenIsNoApiKey() {
+    IllegalArgumentException failure =
+        assertThrows(IllegalArgumentException.class, () -> Crossdock.at(URL).apiKey("cdk_abc"));
+    assertTrue(failure.getMessage().contains("Use token(...)"), failure.getMessage());
+  }
+
+  @Test
   void throwsItsOwnExceptionIfNobodyListens() {
     // Port 9 of this machine is closed.
     Crossdock crossdock =

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import example.crossdock.records.CustomersQuery;
 import example.crossdock.records.Event;
@@ -19,6 +20,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class RecordsTest {
@@ -99,6 +101,64 @@ class RecordsTest {
   }
 
   @Test
+  void aServiceTokenSubmitsAndWarningsAreReturned() throws IOException {
+    String warnings = "\"warnings\":[{\"code\":\"unlikely_number\",\"message\":\"No digit.\"}]";
+    List<String> credentials = new ArrayList<>();
+    // One answer is right for both calls.
+    HttpServer server =
+        serve(
+            "{\"status\":\"success\",\"data\":{\"prealert_id\":\"p-1\","
+                + warnings
+                + ",\"results\":[{\"line\":1,\"status\":\"created\",\"message\":\"Created.\","
+                + warnings
+                + "}]}}",
+            exchange ->
+                credentials.add(
+                    exchange.getRequestHeaders().getFirst("Authorization")
+                        + exchange.getRequestHeaders().getFirst("X-API-KEY")));
+    PrealertSubmission prealert = new PrealertSubmission().userCode("A").trackingNumber("N/A");
+    try {
+      Crossdock client = Crossdock.at(urlOf(server)).token("cdk_abc").build();
+      assertEquals("unlikely_number", client.prealerts().submit(prealert).warnings().get(0).code());
+      PrealertBatches.Line line = client.prealerts().submitMany(List.of(prealert)).results.get(0);
+      assertEquals("unlikely_number", line.warnings.get(0).code());
+    } finally {
+      server.stop(0);
+    }
+    assertEquals(List.of("Bearer cdk_abcnull", "Bearer cdk_abcnull"), credentials);
+  }
+
+  @Test
+  void withoutAWarningTheListIsEmpty() throws IOException {
+    HttpServer server = serve("{\"status\":\"success\",\"data\":{\"prealert_id\":\"p-1\"}}", exchange -> {});
+    try {
+      Crossdock client = Crossdock.at(urlOf(server)).apiKey("key").build();
+      assertEquals(List.of(), client.prealerts().submit(new PrealertSubmission().trackingNumber("1Z")).warnings());
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  @Test
+  void aCursorAboveTheNewestEventIsAnException() throws IOException {
+    String meta =
+        "\"meta\":{\"limit\":9,\"next_after\":9999,\"has_more\":false,\"first_sequence\":1,\"last_sequence\":12,\"is_ahead\":true}";
+    HttpServer server =
+        serve(
+            "{\"status\":\"success\",\"message\":\"m\",\"timestamp\":0,\"data\":[]," + meta + "}", exchange -> {});
+    try {
+      Crossdock client = Crossdock.at(urlOf(server)).token("token").build();
+      CursorAheadException failure =
+          assertThrows(CursorAheadException.class, () -> client.events().list(9999).count());
+      assertEquals(9999, failure.after());
+      assertEquals(12, failure.lastSequence());
+      assertThrows(CursorAheadException.class, () -> client.lists().events(null, 9999, 9).count());
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  @Test
   void aForgedWebhookIsAnExceptionOfItsOwn() {
     byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
     assertThrows(
@@ -106,11 +166,15 @@ class RecordsTest {
   }
 
   private static HttpServer serve(String text, List<String> queries) throws IOException {
+    return serve(text, exchange -> queries.add(exchange.getRequestURI().getQuery()));
+  }
+
+  private static HttpServer serve(String text, Consumer<HttpExchange> see) throws IOException {
     HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
     server.createContext(
         "/",
         exchange -> {
-          queries.add(exchange.getRequestURI().getQuery());
+          see.accept(exchange);
           byte[] body = text.getBytes(StandardCharsets.UTF_8);
           exchange.getResponseHeaders().set("Content-Type", "application/json");
           exchange.getResponseHeaders().set("X-Request-Id", "r-1");

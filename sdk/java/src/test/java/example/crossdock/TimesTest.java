@@ -10,4 +10,9 @@ class TimesTest {
   void readsATimeAsUtc() {
     assertEquals(Instant.ofEpochSecond(1_795_383_600), Times.parse("2026-11-22 21:40:00"));
   }
+
+  @Test
+  void writesATimeInUtc() {
+    assertEquals("2026-11-22 21:40:00", Times.format(Instant.ofEpochSecond(1_795_383_600)));
+  }
 }

@@ -12,14 +12,10 @@ import example.crossdock.Times;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 
 /** Reads and writes times as the service does: in UTC, without a zone. */
 final class Wire {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss").withZone(ZoneOffset.UTC);
 
   private Wire() {}
 
@@ -62,7 +58,7 @@ final class Wire {
 
     @Override
     public void serialize(Instant value, JsonGenerator to, SerializerProvider provider) throws IOException {
-      to.writeString(TIME.format(value));
+      to.writeString(Times.format(value));
     }
   }
 
