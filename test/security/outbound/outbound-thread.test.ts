@@ -150,7 +150,7 @@ test('a request that hangs delays no other', async () => {
   const hanging = client.send(request(`${url}/hang`, { timeoutMs: 3_000 }));
   const others = await Promise.all([1, 2, 3].map(() => client.send(request(url, { timeoutMs: 2_500 }))));
   expect(others.map(({ outcome: ended }) => ended)).toEqual(['answered', 'answered', 'answered']);
-  expect(others.every(({ durationMs }) => durationMs < 2_500)).toBe(true);
+  expect(Math.max(...others.map(({ durationMs }) => durationMs))).toBeLessThan(2_500);
   let hasEnded = false;
   void hanging.then(() => (hasEnded = true));
   await Promise.resolve();
