@@ -8,7 +8,7 @@ export function adviceOf(scan: QueuedScan, result: ScanResult): string {
   const { reason, message, errors, parcel } = result;
   const weights = twoWeights(scan, result);
   const doubt = doubtOf(result);
-  if (weights) return weightsText(scan, weights, result.other_receipt);
+  if (weights) return weightsText(scan, weights, result);
   if (doubt) return t(`advice.${doubt}`);
   // In English, the service explains what is wrong with each field.
   if (reason === 'invalid' && settings.value.language === 'en') return message;
@@ -18,20 +18,22 @@ export function adviceOf(scan: QueuedScan, result: ScanResult): string {
 
 /**
  * Names both weights, the earlier one first: who weighed, where and when, and what is stored. It reads the same from both scans, which
- * can be of one person.
+ * can be of one person. The earliest scan makes the receipt, so a scan that is done came before the other one; times of answers have no
+ * milliseconds.
  */
-function weightsText(scan: QueuedScan, weights: TwoWeights, receipt: ScanResult['other_receipt']): string {
-  const own = {
-    at: scan.request.scanned_at,
-    text: weightText(weights.own, {
-      user_name: scan.ownerName,
-      station: scan.station,
-      scanned_at: scan.request.scanned_at,
-    }),
-  };
-  const other = { at: receipt?.scanned_at ?? '', text: weightText(weights.other, receipt) };
-  const [first, second] = own.at < other.at ? [own, other] : [other, own];
-  return t('two.weights', { first: first.text, second: second.text, stored: pounds(weights.stored) });
+function weightsText(
+  scan: QueuedScan,
+  weights: TwoWeights,
+  { outcome, other_receipt: receipt }: ScanResult,
+): string {
+  const own = weightText(weights.own, {
+    user_name: scan.ownerName,
+    station: scan.station,
+    scanned_at: scan.request.scanned_at,
+  });
+  const other = weightText(weights.other, receipt);
+  const [first, second] = outcome === 'done' ? [own, other] : [other, own];
+  return t('two.weights', { first, second, stored: pounds(weights.stored) });
 }
 
 type Weighing = Omit<NonNullable<ScanResult['other_receipt']>, 'weight'>;

@@ -42,8 +42,10 @@ export function makeThreadedClient(
 ): ThreadedClient {
   const threads = new Piscina<OutboundRequest, OutboundReply>({
     filename: file,
-    minThreads: 1,
+    // It starts with the first request, and stays: a process that calls nobody does without its 13 MB.
+    minThreads: 0,
     maxThreads: 1,
+    idleTimeout: Infinity,
     // Without a signal per task: Piscina runs tasks that can be aborted one after another.
     concurrentTasksPerWorker: MAX_REQUESTS,
     // Atomics.wait would block the sockets after each request.
