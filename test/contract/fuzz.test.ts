@@ -39,6 +39,8 @@ const SHARES: Partial<Record<OperationId, number>> = {
   login: 3,
   changePassword: 3,
   manageTwoFactor: 3,
+  // Only workers have PINs, and other operations end their sessions.
+  manageStationWorker: 80,
   // Few of their valid requests name a row in the state that the action needs.
   manageUsers: 20,
   manageTeam: 20,
