@@ -38,6 +38,16 @@ const files = [
   .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)))
   .filter((path) => !BUILT.test(path));
 
+/** What installation, builds and tests write, which git ignores. */
+const MADE = ['node_modules', 'dist', 'coverage', 'release'];
+
+test('the project has no folder that nobody has named, such as one that a test has written into it', () => {
+  const folders = readdirSync(projectRoot, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && !entry.name.startsWith('.') && !MADE.includes(entry.name),
+  );
+  expect(folders.map(({ name }) => name).sort()).toEqual([...ROOTS].sort());
+});
+
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
 const SCRIPT_COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
