@@ -756,7 +756,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/security/outbound/outbound-sockets.test.ts',
-        titles: ['%s of a socket after its close ends nothing'],
+        titles: ['of a socket after its close ends nothing'],
       },
     ],
   },
@@ -769,18 +769,6 @@ export const TRANSPORT: readonly SourceMutant[] = [
       {
         file: 'test/security/outbound/outbound-thread.test.ts',
         titles: ['by an error: its requests are postponed'],
-      },
-    ],
-  },
-  {
-    name: 'webhooks: a URL that accepts nothing gets one request at a time',
-    file: 'src/modules/webhooks/delivery/deliver.ts',
-    find: 'target?.isFailing ? MAX_CONCURRENT_FAILING : MAX_CONCURRENT',
-    replace: 'MAX_CONCURRENT',
-    tests: [
-      {
-        file: 'test/modules/webhooks/failing-urls.test.ts',
-        titles: ['one that has accepted nothing for minutes'],
       },
     ],
   },

@@ -16,14 +16,20 @@ export function ignoredNames(id: OperationId, body: object): string {
   return names === '' ? '' : ` Ignored, because the operation has no such fields: ${names}.`;
 }
 
-/** Returns which keys of a body are another spelling of a field that was not sent, with the name of the field. */
+/** Returns the first keys of a body that are another spelling of a field that was not sent, with the name of the field. */
 export function misspelledNames(id: OperationId, body: object): { sent: string; field: string }[] {
   const known: readonly string[] = operations[id].bodyNames;
-  const unknown = Object.keys(body).filter((name) => name.length <= MAX_CHARS && !known.includes(name));
-  return unknown.flatMap((sent) => {
-    const field = known.find((name) => spellingOf(name) === spellingOf(sent) && !Object.hasOwn(body, name));
-    return field === undefined ? [] : [{ sent: shownName(sent), field }];
-  });
+  const sent = Object.keys(body);
+  if (sent.every((name) => known.includes(name))) return [];
+  const bySpelling = new Map(known.map((name) => [spellingOf(name), name]));
+  const found: { sent: string; field: string }[] = [];
+  for (const name of sent) {
+    if (found.length === MAX_NAMES) break;
+    if (name.length > MAX_CHARS || known.includes(name)) continue;
+    const field = bySpelling.get(spellingOf(name));
+    if (field !== undefined && !Object.hasOwn(body, field)) found.push({ sent: shownName(name), field });
+  }
+  return found;
 }
 
 /**

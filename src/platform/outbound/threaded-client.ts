@@ -15,6 +15,9 @@ const MAX_REQUESTS = 10_000;
 /** When a request that was lost with a thread is sent again. */
 const AGAIN_MS = 1_000;
 
+/** Requests are lost with their thread within this time. */
+const TOGETHER_MS = 50;
+
 const MAX_SUSPECTS = 10_000;
 const SUSPECT_MS = 600_000;
 
@@ -29,8 +32,8 @@ export type ThreadedClient = OutboundSender & {
 /**
  * The client of client.ts in one thread for all requests. What couriers' servers make it compute, above all for TLS, holds up nobody but
  * couriers' requests (docs/decisions/0148). If the thread ends, a new one starts, and its
- * requests are `postponed`, because their targets have not failed. The URLs of two threads that have ended are `unreachable`: one of them may
- * be the cause.
+ * requests are `postponed`, because their targets have not failed. A URL whose requests are lost again is `unreachable`: it may be the
+ * cause.
  *
  * @param report receives why a thread has ended, or the first exception that it has survived, once for each
  * @param options only tests set them
@@ -58,17 +61,20 @@ export function makeThreadedClient(
   /** Whether the present thread has failed. All of its requests fail with it. */
   let hasFailed = false;
   let isDestroyed = false;
-  let threadNumber = 0;
-  /** The URLs of a thread that has ended, with its number. */
+  let hasSurvived = false;
+  /** The URLs of requests that were lost, with the time. */
   const suspects = new LRUCache<string, number>({ max: MAX_SUSPECTS, ttl: SUSPECT_MS });
   /** While a thread ends, Piscina takes no tasks. The next task starts another thread. */
   let ended = Promise.resolve();
   threads.on('workerCreate', () => {
     hasFailed = false;
-    threadNumber += 1;
+    hasSurvived = false;
   });
   threads.on('error', fail);
-  threads.on('message', ({ uncaught }: { uncaught: string }) => fail(new Error(uncaught)));
+  threads.on('message', ({ uncaught }: { uncaught: string }) => {
+    if (!hasSurvived && !isDestroyed) report(new Error(uncaught));
+    hasSurvived = true;
+  });
 
   function fail(error: unknown): void {
     if (hasFailed || isDestroyed) return;
@@ -103,11 +109,12 @@ export function makeThreadedClient(
         return { ...reply, body: Buffer.from(buffer, byteOffset, byteLength) };
       } catch (error) {
         fail(error);
-        const durationMs = performance.now() - startedAt;
-        const isSuspect = (suspects.get(request.url) ?? threadNumber) !== threadNumber;
+        const now = performance.now();
+        const durationMs = now - startedAt;
+        const isSuspect = now - (suspects.get(request.url) ?? now) > TOGETHER_MS;
         if (isSuspect && !isDestroyed)
           return { outcome: 'unreachable', ...describeFailure(error), durationMs };
-        suspects.set(request.url, threadNumber);
+        suspects.set(request.url, now);
         return { outcome: 'postponed', retryAfterMs: AGAIN_MS, durationMs };
       }
     },

@@ -6,16 +6,18 @@ import { setImmediate } from 'node:timers';
 type Host = { waiting: (() => void)[]; usedMs: number };
 
 export type TurnsByTime = {
+  /** The number of hosts whose time is known. */
+  knownHosts(): number;
   /** Resolves in a turn of its own of the event loop, when no other host that waits has used less time. */
   take(host: string): Promise<void>;
 };
 
-/** Hosts that wait for nothing are forgotten above this number. */
-const MAX_IDLE_HOSTS = 1_000;
+/** Above this number, hosts are forgotten that wait for nothing and owe no time. */
+const MAX_KNOWN_HOSTS = 100;
 
 /**
- * Gives one turn of the event loop after another, each to the host that has used the least time (start-time fair queueing). Until the next
- * turn begins, the time is that of the host. A host that comes back has used at least as much as the one that had the last turn, so it
+ * Gives one turn of the event loop after another, each to the host that has used the least time (start-time fair queueing). Until the
+ * next turn begins, the time is that of the host. A host that comes back has used at least as much as the one that had the last turn, so it
  * saves no time up.
  *
  * @param clock returns milliseconds. Only tests set it
@@ -26,21 +28,14 @@ export function makeTurnsByTime(clock: () => number = () => performance.now()): 
   let servedMs = 0;
   let isRunning = false;
 
-  function next(): Host | undefined {
-    let first: Host | undefined;
-    for (const host of hosts.values())
-      if (host.waiting.length > 0 && (!first || host.usedMs < first.usedMs)) first = host;
-    return first;
-  }
+  const waitingHosts = () => [...hosts.values()].filter(({ waiting }) => waiting.length > 0);
 
   function giveTurn(): void {
-    const host = next();
-    if (!host) {
-      isRunning = false;
-      forgetIdle();
-      return;
-    }
+    const [host] = waitingHosts().sort((a, b) => a.usedMs - b.usedMs);
+    isRunning = host !== undefined;
+    if (!host) return;
     servedMs = host.usedMs;
+    if (hosts.size > MAX_KNOWN_HOSTS) forgetIdle();
     const startedMs = clock();
     host.waiting.shift()?.();
     setImmediate(() => {
@@ -49,12 +44,14 @@ export function makeTurnsByTime(clock: () => number = () => performance.now()): 
     });
   }
 
+  /** A host that comes back would have used as much as these have. */
   function forgetIdle(): void {
-    if (hosts.size <= MAX_IDLE_HOSTS) return;
-    for (const [name, { waiting }] of hosts) if (waiting.length === 0) hosts.delete(name);
+    for (const [name, { waiting, usedMs }] of hosts)
+      if (waiting.length === 0 && usedMs <= servedMs) hosts.delete(name);
   }
 
   return {
+    knownHosts: () => hosts.size,
     take(name) {
       const host = hosts.get(name) ?? { waiting: [], usedMs: 0 };
       hosts.set(name, host);

@@ -78,9 +78,26 @@ test('a host that waited for nothing has saved nothing up, and one alone waits f
   expect(order.slice(0, 10).filter((name) => name === 'one').length).toBeGreaterThanOrEqual(4);
 });
 
-test('hosts that wait for nothing are forgotten', async () => {
-  const turns = makeTurnsByTime();
-  for (let n = 0; n < 3_000; n += 1) await turns.take(`host-${n}.example`);
+test('hosts that wait for nothing are forgotten, also while another one always waits', async () => {
+  const clock = startClock();
+  const turns = makeTurnsByTime(clock.read);
+  const state = { isOver: false };
+  const always = (async () => {
+    while (!state.isOver) {
+      await turns.take('always.example');
+      clock.work(5);
+    }
+  })();
+  for (let n = 0; n < 3_000; n += 1) {
+    await turns.take(`host-${n}.example`);
+    clock.work(1);
+    // The other one has its turn.
+    await setImmediate();
+    await setImmediate();
+  }
+  expect(turns.knownHosts()).toBeLessThan(300);
+  state.isOver = true;
+  await always;
   const order: string[] = [];
   await repeat(turns, 'last.example', 1, () => void order.push('last'));
   expect(order).toEqual(['last']);

@@ -10,8 +10,6 @@ import { usedBudget, type ExchangeBudget } from '../exchanges/exchange-queries.j
 
 /** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
 const CLAIM_SECONDS = 30;
-/** How long a URL must have accepted nothing for its deliveries to be sent one after another. */
-const FAILING_MINUTES = 5;
 
 const COURIER = columns('Courier', 'c', [
   'apiTokenCipher',
@@ -26,8 +24,6 @@ export type TargetRow = RowOf<typeof COURIER> & {
   url: string | null;
   format: components['schemas']['WebhookFormat'];
   isPaused: boolean;
-  /** Whether it has accepted nothing for some minutes. */
-  isFailing: boolean;
   /** The database's clock. */
   now: Date;
 } & ExchangeBudget;
@@ -36,8 +32,7 @@ export function selectTarget(ctx: SystemScope, queue: DeliveryQueue): Sql<Target
   return once`
     select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
       ${COURIER},
-      coalesce(e.paused_at is not null, false) as "isPaused",
-      coalesce(e.failing_since < now() - make_interval(mins => ${FAILING_MINUTES}::int), false) as "isFailing", clock_timestamp() as now,
+      coalesce(e.paused_at is not null, false) as "isPaused", clock_timestamp() as now,
       ${usedBudget(ctx, queue)}
     from couriers c
     left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${queue.endpoint}

@@ -13,8 +13,6 @@ import { recordQueuedSyncs } from './syncs.js';
 
 /** The maximum number of concurrent requests to one courier's URL. */
 const MAX_CONCURRENT = 16;
-/** That of a URL that accepts nothing: each failure costs, above all a TLS handshake, and one success is enough to end it. */
-const MAX_CONCURRENT_FAILING = 1;
 /** The maximum number of deliveries that are claimed before a request is free for them. */
 const MAX_AHEAD = 64;
 /** A claimed delivery that has not been started after this time is released, because the courier may have changed its URL. */
@@ -45,8 +43,6 @@ type Waiting = { sender: Sender; message: Message; claimedMs: number };
 type Requests = {
   waiting: Waiting[];
   inFlight: number;
-  /** The most in flight, as the state of the URL was last read. */
-  maxInFlight: number;
   /** The number of responses, whatever their status. */
   answered: number;
   results: EndedAttempt[];
@@ -82,7 +78,6 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<num
   const requests: Requests = {
     waiting: [],
     inFlight: 0,
-    maxInFlight: MAX_CONCURRENT,
     answered: 0,
     results: [],
     postponed: [],
@@ -99,7 +94,6 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<num
   for (;;) {
     const room = roomOf(requests);
     const { target, deliveries } = await settleAndClaim(run, requests, room);
-    requests.maxInFlight = target?.isFailing ? MAX_CONCURRENT_FAILING : MAX_CONCURRENT;
     if (target && deliveries.length > 0) {
       const claimedMs = performance.now();
       const sender = await openSender(newContext, deps.secrets, queue, target);
@@ -121,14 +115,14 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<num
 }
 
 /** Returns how many deliveries to claim. */
-function roomOf({ isOpen, results, inFlight, maxInFlight, waiting }: Requests): number {
+function roomOf({ isOpen, results, inFlight, waiting }: Requests): number {
   const ahead = Math.min(MAX_AHEAD, 2 * results.length);
-  return isOpen() ? Math.max(0, maxInFlight + ahead - inFlight - waiting.length) : 0;
+  return isOpen() ? Math.max(0, MAX_CONCURRENT + ahead - inFlight - waiting.length) : 0;
 }
 
 /** Starts as many of the waiting requests as may run at once. Those that waited too long, and all of an ended run, are released. */
 function startWaiting(deps: TaskDeps, requests: Requests): void {
-  while (requests.inFlight < requests.maxInFlight) {
+  while (requests.inFlight < MAX_CONCURRENT) {
     const next = requests.waiting.shift();
     if (!next) return;
     const { sender, message, claimedMs } = next;

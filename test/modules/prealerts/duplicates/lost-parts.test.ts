@@ -59,6 +59,16 @@ test('fields with another spelling of their names are named in a warning', async
   expect(created.data).toMatchObject({ warnings: [{ code: 'ignored_field' }] });
 });
 
+test('of hundreds of misspelled names the first twenty are named', async () => {
+  const spellings = Array.from({ length: 400 }, (_, n) =>
+    'd'.concat('_'.repeat(n % 20), 'escription', '-'.repeat(n / 20)),
+  );
+  const names = Object.fromEntries(spellings.map((name) => [name, 'x']));
+  const { data } = await submit(submission(newNumber(), names)).created();
+  const { message } = (data as { warnings: { message: string }[] }).warnings[0] ?? { message: '' };
+  expect(message.match(/did you mean/g)).toHaveLength(20);
+});
+
 test('a number without a digit and a misspelled field are two warnings', async () => {
   const { data } = await submit(submission('PENDING', { reference: 'R' })).created();
   expect(data).toMatchObject({ warnings: [{ code: 'unlikely_number' }, { code: 'ignored_field' }] });
