@@ -55,7 +55,7 @@ export function readScan(scan: string): ScanReading {
 
 /** Whether the text is read as it is. A ZIP code alone is read as no number. */
 const isPlain = (number: ScannedNumber): boolean =>
-  number.text === number.folded && PLAIN.test(number.text) && !isNoNumber(number);
+  number.text === number.folded && PLAIN.test(number.text) && !joinedIn(number.text) && !isNoNumber(number);
 
 /**
  * Returns the numbers as their texts are read, which are stored and read again: an element of a matrix code may have words around a

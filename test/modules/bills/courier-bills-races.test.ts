@@ -61,10 +61,10 @@ const lastNumber = async () =>
 
 const countTo = (from: number, many: number) => Array.from({ length: many }, (_, n) => from + n + 1);
 
-/** Returns the numbers of these bills in the order of publication. */
+/** Returns the numbers of these bills in the order of publication, which is stored in milliseconds. */
 async function numbersOf(billIds: string[]): Promise<(number | null)[]> {
   const found = await billing.rows<{ sequence_number: number | null }>(
-    'select sequence_number from bills where id = any($1) and sequence_number is not null order by published_at',
+    'select sequence_number from bills where id = any($1) and sequence_number is not null order by published_at, sequence_number',
     [billIds],
   );
   return found.map((row) => row.sequence_number);

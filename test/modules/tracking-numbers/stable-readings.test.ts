@@ -103,6 +103,8 @@ test.each([
   'RB123456785GB-TBA000000000000',
   'RB123456785GB\uff0dtba000000000000',
   'RB123456785GB-2-TBA000000000000',
+  // Two numbers without anything between, sent twice.
+  'TBA000000000000D10011345983010 TBA000000000000D10011345983010',
 ])('%j is stored as it is read again', (scan) => {
   isStable(scan);
 });
