@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { PLACEHOLDERS } from '../../scripts/contract/samples/code-samples.js';
-import { serverUrl } from '../../scripts/contract/samples/sample-requests.js';
-import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../fixtures/demo/seed.js';
-import { findProgram, titleWith } from '../support/harness/programs.js';
-import { bundle } from '../support/service/contract.js';
-import { startService, type Service } from '../support/service/service.js';
+import { PLACEHOLDERS } from '../../../scripts/contract/samples/code-samples.js';
+import { serverUrl } from '../../../scripts/contract/samples/sample-requests.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import { bundle } from '../../support/service/contract.js';
+import { startService, type Service } from '../../support/service/service.js';
 
 // The programs in descriptions of the contract and in pages, exactly as a reader pastes them. Only the host, the token and the key differ.
 const run = promisify(execFile);
