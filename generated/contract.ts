@@ -2570,8 +2570,8 @@ export interface paths {
          *     `RegenerateApiKey.php`, `RotateWebhookSecret.php` and `UploadLogo.php` do the following three changes with one
          *     media type each. Generated clients have only these.
          *
-         *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
-         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL that
+         *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package`, their
+         *     formats and their events, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL that
          *     is not among the present URLs while `api_token` is set, because each webhook contains it. If a service
          *     token has set a new URL before, whoever sets `api_token` sends that URL in the same request or has sent
          *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
@@ -3888,6 +3888,195 @@ export interface webhooks {
          * @description Sent to `api_url_update_package` as `package.updated`. Signature and retries: see *Webhooks and events* above.
          */
         post: operations["packageUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertReceived: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The parcel of a pre-alert has arrived
+         * @description Sent as `prealert.received` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertReceived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertFlagged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The owner of an announced parcel is in doubt
+         * @description Sent as `prealert.flagged` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertFlagged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertClaimed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Staff assigned a parcel to a pre-alert
+         * @description Sent as `prealert.claimed` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertClaimed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertReopened: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A pre-alert is pending again
+         * @description Sent as `prealert.reopened` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertReopened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billPublished: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill was published
+         * @description Sent as `bill.published` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billPublished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billPaid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is paid
+         * @description Sent as `bill.paid` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billOverdue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is overdue
+         * @description Sent as `bill.overdue` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billOverdue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manifestDeparted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A flight with your packages has left
+         * @description Sent as `manifest.departed` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["manifestDeparted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manifestArrived: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A flight with your packages has arrived
+         * @description Sent as `manifest.arrived` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["manifestArrived"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5927,6 +6116,11 @@ export interface components {
         };
         /** @description A header line, then one line per package. */
         PackagesCsv: string;
+        /**
+         * @description Date and time with its zone, `YYYY-MM-DDTHH:MM:SSZ` (RFC 3339).
+         * @example 2026-11-21T08:30:00Z
+         */
+        ZonedDateTime: string;
         PackageRecord: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
@@ -5950,6 +6144,15 @@ export interface components {
             description: string | null;
             /** @description When the package was received, in UTC. */
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. */
+            entry_date_time_utc?: components["schemas"]["ZonedDateTime"];
+            /**
+             * Format: uuid
+             * @description The courier's pre-alert that the package was matched with; null if there is none, or if the number is masked.
+             */
+            prealert_id?: string | null;
+            /** @description The `Reference` of that pre-alert, for example an order number; null if there is none. */
+            reference?: string | null;
             /** @description The courier that the package belongs to; null if unknown. */
             courier_name: string | null;
             /** @description The carrier that brought the package. */
@@ -8321,6 +8524,13 @@ export interface components {
          */
         WebhookFormat: "event" | "flat" | "flat_array";
         /**
+         * @description Type of an event. The types of packages are always in the feed. Of the others, the feed has those that the courier has chosen for one of its URLs.
+         * @enum {string}
+         */
+        CourierEventType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "bill.published" | "bill.paid" | "bill.overdue" | "manifest.departed" | "manifest.arrived";
+        /** @description Types of events, each once. */
+        EventTypesOfUrl: components["schemas"]["CourierEventType"][];
+        /**
          * @description Names the previous webhook secret: the first 16 hexadecimal digits of its SHA-256. Null if only the current secret signs. Send it to `EndPreviousWebhookSecret.php`, so that no other secret is ended.
          * @example 9f86d081884c7d65
          */
@@ -8378,6 +8588,10 @@ export interface components {
             add_package_format: components["schemas"]["WebhookFormat"];
             /** @description What we send to `api_url_update_package`. The weight of a flat package is in pounds. */
             update_package_format: components["schemas"]["WebhookFormat"];
+            /** @description The types of events that we send to `api_url_add_package`. */
+            add_package_events: components["schemas"]["EventTypesOfUrl"];
+            /** @description The types of events that we send to `api_url_update_package`. */
+            update_package_events: components["schemas"]["EventTypesOfUrl"];
             /** @description The token that we send to your URLs as `Authorization: Bearer <api_token>`. A flat package also contains it, see *flatPackageCreated*. */
             api_token: string | null;
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
@@ -8405,6 +8619,8 @@ export interface components {
          * @enum {string}
          */
         CourierSettingsAction: "regenerate_key" | "rotate_webhook_secret";
+        /** @description Types of events. */
+        ChosenEventTypes: components["schemas"]["CourierEventType"][];
         /** @description Either `action` alone, or any of the other fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         CourierSettingsUpdate: {
             action?: components["schemas"]["CourierSettingsAction"];
@@ -8436,6 +8652,10 @@ export interface components {
             add_package_format?: components["schemas"]["WebhookFormat"];
             /** @description What we send to `api_url_update_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             update_package_format?: components["schemas"]["WebhookFormat"];
+            /** @description The types of events that we send to `api_url_add_package` from now on, at first `package.created`. The list replaces the present one; an empty list stops all events. With a flat format, only types of packages. */
+            add_package_events?: components["schemas"]["ChosenEventTypes"];
+            /** @description The same for `api_url_update_package`, at first `package.status_changed` and `package.updated`. */
+            update_package_events?: components["schemas"]["ChosenEventTypes"];
             /** @description The token that we send to your URLs. Visible ASCII characters without spaces. */
             api_token?: string;
             /** @description Your colour, `#RRGGBB`. */
@@ -8971,7 +9191,7 @@ export interface components {
          * @description Type of the event, as `type` of the webhook.
          * @enum {string}
          */
-        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "webhook.test";
+        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "bill.published" | "bill.paid" | "bill.overdue" | "manifest.departed" | "manifest.arrived" | "webhook.test";
         /** @description One request to the courier's URL. */
         WebhookAttempt: {
             /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
@@ -9066,11 +9286,8 @@ export interface components {
             /** @description Only deliveries created at or before this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
             to?: string;
             endpoint?: components["schemas"]["WebhookEndpoint"];
-            /**
-             * @description Only deliveries of events of this type.
-             * @enum {string}
-             */
-            type?: "package.created" | "package.status_changed" | "package.updated";
+            /** @description Only deliveries of events of this type. */
+            type?: components["schemas"]["CourierEventType"];
             status?: components["schemas"]["WebhookDeliveryStatus"];
             /**
              * Format: uuid
@@ -9141,6 +9358,13 @@ export interface components {
         EventId: string;
         /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, in the order in which they happened. The feed has no gaps. A URL gets only its types, so there the numbers have gaps. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
         EventSequence: number;
+        /**
+         * Format: uuid
+         * @description Your pre-alert that the package was matched with; null if there is none, or while the customer is unknown. Missing in events that are older than this field.
+         */
+        EventPrealertId: string | null;
+        /** @description The `Reference` of that pre-alert, for example your order number; null if there is none. Missing in older events. */
+        EventReference: string | null;
         /** @description A package as its courier sees it. */
         EventPackage: {
             package_id: components["schemas"]["Uuid"];
@@ -9179,6 +9403,12 @@ export interface components {
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. Missing in events that are older than this field. */
+            entry_date_time_utc?: components["schemas"]["ZonedDateTime"];
+            prealert_id?: components["schemas"]["EventPrealertId"];
+            reference?: components["schemas"]["EventReference"];
+            /** @description The same time as `voided_at`, with its zone. */
+            voided_at_utc?: components["schemas"]["ZonedDateTime"];
             /** @description When the receipt was voided, in UTC. Only in the last `package.updated` of a package that was received by mistake: it does not exist any more, so delete it. Pre-alerts of its number are `pending` again. If the parcel arrives, it is a new package. */
             voided_at?: components["schemas"]["UtcDateTime"];
         };
@@ -9192,6 +9422,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventPackage"];
         };
         /** @description The current state of a package, after its fields were corrected or a synchronisation was requested. It replaces all that you have stored about the package. */
@@ -9204,6 +9435,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventPackage"];
         };
         /** @description The old and the new status of a package. */
@@ -9219,8 +9451,12 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
+            prealert_id?: components["schemas"]["EventPrealertId"];
+            reference?: components["schemas"]["EventReference"];
             /** @description When it happened, in UTC. Only for events that staff recorded, which can be recorded later. */
             occurred_at?: components["schemas"]["UtcDateTime"];
+            /** @description The same time as `occurred_at`, with its zone. */
+            occurred_at_utc?: components["schemas"]["ZonedDateTime"];
             /** @description Where it happened. Only for events that staff recorded. */
             location?: string | null;
             /** @description Remark of staff. Only for events that staff recorded. */
@@ -9236,10 +9472,212 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
-        /** @description A change to one of the courier's packages, exactly as in its webhook. */
-        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
+        /** @description A pre-alert with its new status. */
+        EventPrealert: {
+            prealert_id: components["schemas"]["Uuid"];
+            /** @description As you announced it. */
+            tracking_number: string;
+            /** @description The user code that the customer has now. */
+            user_code: string;
+            vendor: string | null;
+            description: string | null;
+            /** @description Your own reference, as you sent it. */
+            reference: string | null;
+            status: components["schemas"]["PrealertStatus"];
+            /**
+             * Format: uuid
+             * @description The package, if `status` is `received` and you see the package with its customer; else null. The warehouse may receive a package for the courier and not yet for a customer.
+             */
+            package_id: string | null;
+            /** @description The warehouse's own number of that package. */
+            house_number: string | null;
+            /** @description When you announced it. */
+            announced_at: components["schemas"]["ZonedDateTime"];
+        };
+        /** @description The parcel of a pre-alert has arrived. */
+        PrealertReceivedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.received";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description The owner of the parcel is in doubt, and staff decide. */
+        PrealertFlaggedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.flagged";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description Staff have decided that the parcel is that of the pre-alert. */
+        PrealertClaimedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.claimed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description A pre-alert is pending again, because a number was corrected, a receipt was voided, or staff have cleared its flag. */
+        PrealertReopenedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.reopened";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description A bill as its courier sees it. */
+        EventBill: {
+            bill_id: components["schemas"]["Uuid"];
+            invoice_number: string;
+            service_type: string;
+            start_date: components["schemas"]["CalendarDate"];
+            end_date: components["schemas"]["CalendarDate"];
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Without the tax.
+             */
+            subtotal: number;
+            /**
+             * Format: double
+             * @description Percent of the subtotal.
+             */
+            tax_rate: number;
+            /** Format: double */
+            tax_amount: number;
+            /** Format: double */
+            total_amount: number;
+            /** Format: double */
+            paid_amount: number;
+            /**
+             * Format: double
+             * @description What is left to pay.
+             */
+            balance: number;
+            /** @description The currency of the amounts, as ISO 4217 writes it. */
+            currency: string;
+            /** @enum {string} */
+            status: "published" | "paid";
+            /** @description The last day to pay, in UTC. */
+            due_date: components["schemas"]["CalendarDate"];
+            published_at: components["schemas"]["ZonedDateTime"];
+        };
+        /** @description A bill was published. You see it from now on. */
+        BillPublishedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.published";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description Nothing of a bill is left to pay. It is sent again if a payment was voided and replaced. */
+        BillPaidEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.paid";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description The due date of a bill has passed in UTC, and a part is unpaid. It is sent once per bill, within an hour. */
+        BillOverdueEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.overdue";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description A flight manifest, with your packages only. */
+        EventManifest: {
+            manifest_id: components["schemas"]["Uuid"];
+            manifest_number: string;
+            /** @description The air waybill. */
+            awb_number: string | null;
+            flight_number: string | null;
+            flight_date: components["schemas"]["NullableCalendarDate"];
+            /**
+             * @description The status of the manifest.
+             * @enum {string}
+             */
+            status: "shipped" | "completed";
+            /** @description The number of your packages on the manifest, whatever their status. */
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            total_weight: number;
+            /** @description Their ids, at most 1,000. */
+            package_ids: components["schemas"]["Uuid"][];
+            /** @description Whether there are more. `GET /api/GetManifest.php` returns all of them. */
+            package_ids_are_cut: boolean;
+        };
+        /** @description A flight with packages of yours has left: its manifest is `shipped`. */
+        ManifestDepartedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "manifest.departed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventManifest"];
+        };
+        /** @description A flight with packages of yours has arrived: its manifest is `completed`. */
+        ManifestArrivedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "manifest.arrived";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventManifest"];
+        };
+        /** @description A change that concerns the courier, exactly as in its webhook. */
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PrealertReceivedEvent"] | components["schemas"]["PrealertFlaggedEvent"] | components["schemas"]["PrealertClaimedEvent"] | components["schemas"]["PrealertReopenedEvent"] | components["schemas"]["BillPublishedEvent"] | components["schemas"]["BillPaidEvent"] | components["schemas"]["BillOverdueEvent"] | components["schemas"]["ManifestDepartedEvent"] | components["schemas"]["ManifestArrivedEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -9532,6 +9970,8 @@ export interface components {
              * @description The pre-alert that decided the owner; null if none did, or if the tracking number is masked.
              */
             prealert_id: string | null;
+            /** @description The `Reference` of that pre-alert, for example an order number; null if there is none, or if the number is masked. */
+            reference?: string | null;
             /**
              * Format: double
              * @description Weight in lb.
@@ -9579,8 +10019,12 @@ export interface components {
             bill: components["schemas"]["PackageBill"];
             /** @description When the package was received, in UTC. */
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. */
+            entry_date_time_utc?: components["schemas"]["ZonedDateTime"];
             /** @description When the package last changed, in UTC. */
             updated_at: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. */
+            updated_at_utc?: components["schemas"]["ZonedDateTime"];
         };
         /** @description What is counted. More kinds may be added. */
         AttentionKind: string;
@@ -10371,6 +10815,7 @@ export interface components {
             /** @description Always null, because a test is not one of the numbered events. */
             sequence: number | null;
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: {
                 message: string;
             };
@@ -20919,6 +21364,13 @@ export interface operations {
                      *         "api_url_update_package": "https://api.island-express.example/crossdock/packages",
                      *         "add_package_format": "event",
                      *         "update_package_format": "event",
+                     *         "add_package_events": [
+                     *           "package.created"
+                     *         ],
+                     *         "update_package_events": [
+                     *           "package.status_changed",
+                     *           "package.updated"
+                     *         ],
                      *         "api_token": "kX2vT9bQ7mLd4RzW",
                      *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                      *         "webhook_secret_rotated_at": null,
@@ -22130,6 +22582,7 @@ export interface operations {
                      *           "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91",
                      *           "sequence": 1902,
                      *           "timestamp": "2026-11-22 21:40:00",
+                     *           "timestamp_utc": "2026-11-22T21:40:00Z",
                      *           "data": {
                      *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                      *             "tracking_number": "1Z999AA10123456784",
@@ -22137,7 +22590,9 @@ export interface operations {
                      *             "user_code": "IEX-1001",
                      *             "previous_status": "received",
                      *             "status": "shipped",
-                     *             "manifest_number": "MAN-20261122-7QX4"
+                     *             "manifest_number": "MAN-20261122-7QX4",
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *             "reference": "ORDER-4711"
                      *           }
                      *         }
                      *       ],
@@ -22564,6 +23019,7 @@ export interface operations {
                      *           }
                      *         ],
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *         "reference": "ORDER-4711",
                      *         "weight": 4.25,
                      *         "received_weight": 4.25,
                      *         "length": 12,
@@ -22592,7 +23048,9 @@ export interface operations {
                      *           "amount": 3.5
                      *         },
                      *         "entry_date_time": "2026-11-21 08:30:00",
-                     *         "updated_at": "2026-11-22 14:05:10"
+                     *         "entry_date_time_utc": "2026-11-21T08:30:00Z",
+                     *         "updated_at": "2026-11-22 14:05:10",
+                     *         "updated_at_utc": "2026-11-22T14:05:10Z"
                      *       },
                      *       "timestamp": 1795249800
                      *     }
@@ -24175,6 +24633,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                  *       "sequence": 1841,
                  *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
                  *       "data": {
                  *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
                  *         "tracking_number": "1Z999AA10123456784",
@@ -24191,7 +24650,10 @@ export interface operations {
                  *         "description": "Running shoes",
                  *         "status": "received",
                  *         "manifest_number": null,
-                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *         "entry_date_time": "2026-11-21 15:04:09",
+                 *         "entry_date_time_utc": "2026-11-21T15:04:09Z",
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "reference": "ORDER-4711"
                  *       }
                  *     }
                  */
@@ -24237,6 +24699,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02",
                  *       "sequence": 1902,
                  *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
                  *       "data": {
                  *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
                  *         "tracking_number": "1Z999AA10123456784",
@@ -24244,7 +24707,9 @@ export interface operations {
                  *         "user_code": "IEX-1001",
                  *         "previous_status": "received",
                  *         "status": "shipped",
-                 *         "manifest_number": "MAN-20261122-7QX4"
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "reference": "ORDER-4711"
                  *       }
                  *     }
                  */
@@ -24290,6 +24755,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e03",
                  *       "sequence": 1957,
                  *       "timestamp": "2026-11-22 09:12:44",
+                 *       "timestamp_utc": "2026-11-22T09:12:44Z",
                  *       "data": {
                  *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
                  *         "tracking_number": "1Z999AA10123456784",
@@ -24306,11 +24772,551 @@ export interface operations {
                  *         "description": "Running shoes",
                  *         "status": "received",
                  *         "manifest_number": null,
-                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *         "entry_date_time": "2026-11-21 15:04:09",
+                 *         "entry_date_time_utc": "2026-11-21T15:04:09Z",
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "reference": "ORDER-4711"
                  *       }
                  *     }
                  */
                 "application/json": components["schemas"]["PackageUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertReceived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.received",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "received",
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "house_number": "7K3M9QW",
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertReceivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertFlagged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.flagged",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "flagged",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertFlaggedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertClaimed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.claimed",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "received",
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "house_number": "7K3M9QW",
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertClaimedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertReopened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.reopened",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "pending",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertReopenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billPublished: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.published",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 0,
+                 *         "balance": 940.25,
+                 *         "currency": "USD",
+                 *         "status": "published",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillPublishedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billPaid: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.paid",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 940.25,
+                 *         "balance": 0,
+                 *         "currency": "USD",
+                 *         "status": "paid",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillPaidEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billOverdue: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.overdue",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 0,
+                 *         "balance": 940.25,
+                 *         "currency": "USD",
+                 *         "status": "published",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillOverdueEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    manifestDeparted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "manifest.departed",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
+                 *       "sequence": 1904,
+                 *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
+                 *       "data": {
+                 *         "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "awb_number": "106-12345675",
+                 *         "flight_number": "BW 415",
+                 *         "flight_date": "2026-11-22",
+                 *         "status": "shipped",
+                 *         "total_packages": 2,
+                 *         "total_weight": 5.75,
+                 *         "package_ids": [
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02"
+                 *         ],
+                 *         "package_ids_are_cut": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ManifestDepartedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    manifestArrived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "manifest.arrived",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
+                 *       "sequence": 1904,
+                 *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
+                 *       "data": {
+                 *         "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "awb_number": "106-12345675",
+                 *         "flight_number": "BW 415",
+                 *         "flight_date": "2026-11-22",
+                 *         "status": "completed",
+                 *         "total_packages": 2,
+                 *         "total_weight": 5.75,
+                 *         "package_ids": [
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02"
+                 *         ],
+                 *         "package_ids_are_cut": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ManifestArrivedEvent"];
             };
         };
         responses: {
@@ -24540,6 +25546,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e04",
                  *       "sequence": null,
                  *       "timestamp": "2026-11-21 15:10:00",
+                 *       "timestamp_utc": "2026-11-21T15:10:00Z",
                  *       "data": {
                  *         "message": "A test from Crossdock. Answer it with any status from 200 to 299."
                  *       }

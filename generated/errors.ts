@@ -1206,6 +1206,10 @@ export const fieldCatalogue = {
     "code": "unusable",
     "message": "{field} must be a colour in the form #RRGGBB."
   },
+  "only_packages": {
+    "code": "unusable",
+    "message": "{field} is refused: with a flat format, a URL has only events of packages."
+  },
   "url_ascii": {
     "code": "unusable",
     "message": "{field} must be a URL in ASCII. Percent-encode other characters."
@@ -1789,6 +1793,7 @@ export type FieldProblem =
     | 'email'
     | 'token_characters'
     | 'house_colour'
+    | 'only_packages'
     | 'url_ascii'
     | 'url_scheme'
     | 'url_credentials'

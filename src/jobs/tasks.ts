@@ -1,5 +1,6 @@
 import { appendAllToChains } from '../modules/audit-log/append-to-chain.js';
 import { makeBillMailSender } from '../modules/bills/mails/send-bill-mail.js';
+import { reportOverdueBills } from '../modules/bills/payment-terms/report-overdue.js';
 import { tellCourierOwners } from '../modules/couriers/settings/tell-owners.js';
 import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail.js';
 import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
@@ -59,6 +60,7 @@ export function makeTasks(deps: TaskDeps): Tasks {
     ),
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
+    reportOverdueBills: observeJobs(deps, 'reportOverdueBills', reportOverdueBills),
     sweep: observeJobs(deps, 'sweep', requeue),
     tellOwnersOfFailures: observeJobs(deps, 'tellOwnersOfFailures', tellOwnersOfFailures),
     sealAuditLog: observeJobs(deps, 'sealAuditLog', appendAllToChains),

@@ -204,6 +204,18 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   [
+    'the events of an address',
+    'integration/events-dialog.tsx',
+    'iex',
+    async (page) => {
+      await service().owner.query(
+        "update couriers set api_url_add_package = 'https://x.example', add_package_format = 'event' where code = 'IEX'",
+      );
+      await goTo(page, 'webhooks');
+      await click(page, /^Choose events/);
+    },
+  ],
+  [
     'a webhook',
     'ui/data/delivery-dialog.tsx',
     'iex',

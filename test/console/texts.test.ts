@@ -26,6 +26,7 @@ import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
 import { callsEn } from '../../console/src/integration/calls/texts-en.js';
 import { callsEs } from '../../console/src/integration/calls/texts-es.js';
+import { eventsEn, eventsEs } from '../../console/src/integration/events-texts.js';
 import { integrationEn, integrationEs } from '../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
@@ -56,6 +57,7 @@ const en: Record<string, string> = {
   ...accountEn,
   ...voidEn,
   ...integrationEn,
+  ...eventsEn,
   ...callsEn,
 };
 const es: Record<string, string> = {
@@ -73,6 +75,7 @@ const es: Record<string, string> = {
   ...accountEs,
   ...voidEs,
   ...integrationEs,
+  ...eventsEs,
   ...callsEs,
 };
 const failuresEs: Record<string, string> = {

@@ -178,7 +178,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     idempotency: [200, 200],
     pagination: [200, 200],
     files: [200, 200, 200],
-    webhooks: [200, 200, 200, 200, 200, 200, 200, 200],
+    webhooks: [200, 200, 200, 200, 200, 200, 200, 200, 200],
     // The URLs of the page before.
     'integration-check': [200, 200],
     'failed-calls': [200],

@@ -100,7 +100,7 @@ const INVENTORY: Record<string, Table> = {
     lowerText: 'subject',
   },
   'public.couriers': {
-    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate urls_of_tokens created_at updated_at',
+    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate urls_of_tokens add_package_events update_package_events created_at updated_at',
     code: 'add_package_format update_package_format house_color',
     text: 'code name company_name phone_number1 phone_number2 address1 address2 city_town parish_province',
     email: 'email',
@@ -197,7 +197,7 @@ const INVENTORY: Record<string, Table> = {
   'public.payment_terms': { keep: 'tenant_id id courier_id days updated_at' },
   'public.rate_tiers': { keep: 'tenant_id id courier_id start_weight_lb end_weight_lb fee_usd' },
   'public.bills': {
-    keep: 'tenant_id id sequence_number courier_id start_date end_date total_packages tax_rate subtotal tax_amount total_amount paid_amount created_at published_at due_date',
+    keep: 'tenant_id id sequence_number courier_id start_date end_date total_packages tax_rate subtotal tax_amount total_amount paid_amount created_at published_at due_date overdue_at',
     code: 'status invoice_number',
     text: 'service_type remarks',
     json: 'bill_from bill_to',

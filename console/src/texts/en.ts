@@ -532,6 +532,8 @@ export const en = {
   'webhooks.deliveries': 'Deliveries',
   'webhooks.none': 'No webhook was sent yet.',
   'webhooks.noneHint': 'Your system gets one for every new package and every change.',
+  'webhooks.events': 'Choose events',
+  'webhooks.noEvents': 'No events.',
   'webhooks.noUrl': 'No address is set.',
   'webhooks.lastSuccess': 'Last success: {at}',
   'webhooks.test': 'Send a test',

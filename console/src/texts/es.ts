@@ -539,6 +539,8 @@ export const es: Texts = {
   'webhooks.deliveries': 'Entregas',
   'webhooks.none': 'Aún no se ha enviado ningún webhook.',
   'webhooks.noneHint': 'Su sistema recibe uno por cada paquete nuevo y cada cambio.',
+  'webhooks.events': 'Elegir eventos',
+  'webhooks.noEvents': 'Ningún evento.',
   'webhooks.noUrl': 'No hay dirección.',
   'webhooks.lastSuccess': 'Último éxito: {at}',
   'webhooks.test': 'Enviar una prueba',

@@ -14,6 +14,7 @@ import type { UnsavedKey } from './on-use/unsaved.js';
 import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
 import type { VoidKey } from '../find/void/texts.js';
+import type { EventsKey } from '../integration/events-texts.js';
 import type { IntegrationKey } from '../integration/texts.js';
 import type { PaymentKey } from '../office/pages/bills/payment-texts.js';
 import type { WizardKey } from '../office/texts/wizard.js';
@@ -38,6 +39,7 @@ export type AnyKey =
   | PinKey
   | AccountKey
   | VoidKey
+  | EventsKey
   | IntegrationKey
   | OfficeManifestsKey
   | PaymentKey

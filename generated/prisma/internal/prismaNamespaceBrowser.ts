@@ -371,6 +371,8 @@ export const CourierScalarFieldEnum = {
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
+  addPackageEvents: 'addPackageEvents',
+  updatePackageEvents: 'updatePackageEvents',
   apiTokenCipher: 'apiTokenCipher',
   urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
@@ -772,7 +774,8 @@ export const BillScalarFieldEnum = {
   remarks: 'remarks',
   createdAt: 'createdAt',
   publishedAt: 'publishedAt',
-  dueDate: 'dueDate'
+  dueDate: 'dueDate',
+  overdueAt: 'overdueAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]

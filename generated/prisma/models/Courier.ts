@@ -118,6 +118,8 @@ export type CourierCountAggregateOutputType = {
   apiUrlUpdatePackage: number
   addPackageFormat: number
   updatePackageFormat: number
+  addPackageEvents: number
+  updatePackageEvents: number
   apiTokenCipher: number
   urlsOfTokens: number
   webhookSecretCipher: number
@@ -222,6 +224,8 @@ export type CourierCountAggregateInputType = {
   apiUrlUpdatePackage?: true
   addPackageFormat?: true
   updatePackageFormat?: true
+  addPackageEvents?: true
+  updatePackageEvents?: true
   apiTokenCipher?: true
   urlsOfTokens?: true
   webhookSecretCipher?: true
@@ -341,6 +345,8 @@ export type CourierGroupByOutputType = {
   apiUrlUpdatePackage: string | null
   addPackageFormat: string
   updatePackageFormat: string
+  addPackageEvents: string[]
+  updatePackageEvents: string[]
   apiTokenCipher: string | null
   urlsOfTokens: string[]
   webhookSecretCipher: string | null
@@ -396,6 +402,8 @@ export type CourierWhereInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -446,6 +454,8 @@ export type CourierOrderByWithRelationInput = {
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
+  addPackageEvents?: Prisma.SortOrder
+  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -502,6 +512,8 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -552,6 +564,8 @@ export type CourierOrderByWithAggregationInput = {
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
+  addPackageEvents?: Prisma.SortOrder
+  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -592,6 +606,8 @@ export type CourierScalarWhereWithAggregatesInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
@@ -623,6 +639,8 @@ export type CourierCreateInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -673,6 +691,8 @@ export type CourierUncheckedCreateInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -721,6 +741,8 @@ export type CourierUpdateInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -771,6 +793,8 @@ export type CourierUncheckedUpdateInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -820,6 +844,8 @@ export type CourierCreateManyInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -851,6 +877,8 @@ export type CourierUpdateManyMutationInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -883,6 +911,8 @@ export type CourierUncheckedUpdateManyInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -945,6 +975,8 @@ export type CourierCountOrderByAggregateInput = {
   apiUrlUpdatePackage?: Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
+  addPackageEvents?: Prisma.SortOrder
+  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
@@ -1104,8 +1136,26 @@ export type CourierUpdateOneWithoutTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTokensInput, Prisma.CourierUpdateWithoutTokensInput>, Prisma.CourierUncheckedUpdateWithoutTokensInput>
 }
 
+export type CourierCreateaddPackageEventsInput = {
+  set: string[]
+}
+
+export type CourierCreateupdatePackageEventsInput = {
+  set: string[]
+}
+
 export type CourierCreateurlsOfTokensInput = {
   set: string[]
+}
+
+export type CourierUpdateaddPackageEventsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type CourierUpdateupdatePackageEventsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type CourierUpdateurlsOfTokensInput = {
@@ -1358,6 +1408,8 @@ export type CourierCreateWithoutTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1406,6 +1458,8 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1484,6 +1538,8 @@ export type CourierScalarWhereInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -1515,6 +1571,8 @@ export type CourierCreateWithoutUsersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1564,6 +1622,8 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1627,6 +1687,8 @@ export type CourierUpdateWithoutUsersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1676,6 +1738,8 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1723,6 +1787,8 @@ export type CourierCreateWithoutTokensInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1772,6 +1838,8 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1835,6 +1903,8 @@ export type CourierUpdateWithoutTokensInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1884,6 +1954,8 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1931,6 +2003,8 @@ export type CourierCreateWithoutLogoInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1980,6 +2054,8 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2043,6 +2119,8 @@ export type CourierUpdateWithoutLogoInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2092,6 +2170,8 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2139,6 +2219,8 @@ export type CourierCreateWithoutCustomersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2188,6 +2270,8 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2251,6 +2335,8 @@ export type CourierUpdateWithoutCustomersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2300,6 +2386,8 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2347,6 +2435,8 @@ export type CourierCreateWithoutQuotasInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2396,6 +2486,8 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2459,6 +2551,8 @@ export type CourierUpdateWithoutQuotasInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2508,6 +2602,8 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2555,6 +2651,8 @@ export type CourierCreateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2604,6 +2702,8 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2667,6 +2767,8 @@ export type CourierUpdateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2716,6 +2818,8 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2763,6 +2867,8 @@ export type CourierCreateWithoutFlagsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2812,6 +2918,8 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2875,6 +2983,8 @@ export type CourierUpdateWithoutFlagsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2924,6 +3034,8 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2971,6 +3083,8 @@ export type CourierCreateWithoutRenamesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3020,6 +3134,8 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3083,6 +3199,8 @@ export type CourierUpdateWithoutRenamesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3132,6 +3250,8 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3179,6 +3299,8 @@ export type CourierCreateWithoutPackagesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3228,6 +3350,8 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3291,6 +3415,8 @@ export type CourierUpdateWithoutPackagesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3340,6 +3466,8 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3387,6 +3515,8 @@ export type CourierCreateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3436,6 +3566,8 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3499,6 +3631,8 @@ export type CourierUpdateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3548,6 +3682,8 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3595,6 +3731,8 @@ export type CourierCreateWithoutBillsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3644,6 +3782,8 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3707,6 +3847,8 @@ export type CourierUpdateWithoutBillsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3756,6 +3898,8 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3803,6 +3947,8 @@ export type CourierCreateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3852,6 +3998,8 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3915,6 +4063,8 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3964,6 +4114,8 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4011,6 +4163,8 @@ export type CourierCreateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4060,6 +4214,8 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4123,6 +4279,8 @@ export type CourierUpdateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4172,6 +4330,8 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4219,6 +4379,8 @@ export type CourierCreateWithoutClaimsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4268,6 +4430,8 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4331,6 +4495,8 @@ export type CourierUpdateWithoutClaimsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4380,6 +4546,8 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4427,6 +4595,8 @@ export type CourierCreateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4476,6 +4646,8 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4539,6 +4711,8 @@ export type CourierUpdateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4588,6 +4762,8 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4635,6 +4811,8 @@ export type CourierCreateWithoutChecksInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4684,6 +4862,8 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4747,6 +4927,8 @@ export type CourierUpdateWithoutChecksInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4796,6 +4978,8 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4843,6 +5027,8 @@ export type CourierCreateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4892,6 +5078,8 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4955,6 +5143,8 @@ export type CourierUpdateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5004,6 +5194,8 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5051,6 +5243,8 @@ export type CourierCreateManyTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -5082,6 +5276,8 @@ export type CourierUpdateWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5130,6 +5326,8 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5178,6 +5376,8 @@ export type CourierUncheckedUpdateManyWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5376,6 +5576,8 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5427,6 +5629,8 @@ export type CourierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5460,6 +5664,8 @@ export type CourierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5493,6 +5699,8 @@ export type CourierSelectScalar = {
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5503,7 +5711,7 @@ export type CourierSelectScalar = {
   updatedAt?: boolean
 }
 
-export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
+export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "addPackageEvents" | "updatePackageEvents" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
 export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
@@ -5582,6 +5790,11 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     addPackageFormat: string
     updatePackageFormat: string
+    /**
+     * The types of events that are sent to the URL.
+     */
+    addPackageEvents: string[]
+    updatePackageEvents: string[]
     apiTokenCipher: string | null
     /**
      * The contract's names of the URLs that a service token has named, and no user has sent since (decision 0116).
@@ -6061,6 +6274,8 @@ export interface CourierFieldRefs {
   readonly apiUrlUpdatePackage: Prisma.FieldRef<"Courier", 'String'>
   readonly addPackageFormat: Prisma.FieldRef<"Courier", 'String'>
   readonly updatePackageFormat: Prisma.FieldRef<"Courier", 'String'>
+  readonly addPackageEvents: Prisma.FieldRef<"Courier", 'String[]'>
+  readonly updatePackageEvents: Prisma.FieldRef<"Courier", 'String[]'>
   readonly apiTokenCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly urlsOfTokens: Prisma.FieldRef<"Courier", 'String[]'>
   readonly webhookSecretCipher: Prisma.FieldRef<"Courier", 'String'>

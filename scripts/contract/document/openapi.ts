@@ -114,6 +114,8 @@ export type Schema = {
   multipleOf?: number;
   'x-extensible-enum'?: unknown[];
   'x-secret'?: boolean;
+  /** The fields of requests in which a caller names this form of a response. Nobody else gets it. */
+  'x-chosen-with'?: string[];
   'x-each-item'?: boolean;
 };
 

@@ -1,6 +1,10 @@
 import type { SourceMutant } from '../mutant.js';
 
 const UNTRUSTED = 'test/operations/observability/untrusted-proxy.test.ts';
+const PREALERT_EVENTS = 'test/modules/webhooks/chosen/prealert-events.test.ts';
+const CHOSEN_TYPES = 'test/modules/webhooks/chosen/chosen-types.test.ts';
+const BILL_EVENTS = 'test/modules/webhooks/chosen/bill-events.test.ts';
+const MANIFEST_EVENTS = 'test/modules/webhooks/chosen/manifest-events.test.ts';
 
 /** Guards of incoming and outgoing requests. */
 export const TRANSPORT: readonly SourceMutant[] = [
@@ -763,5 +767,96 @@ export const TRANSPORT: readonly SourceMutant[] = [
         titles: ['a log that ends writes what it has in memory'],
       },
     ],
+  },
+  {
+    name: 'webhooks: events of other types than packages are stored only if the courier has chosen them',
+    file: 'src/modules/webhooks/events/event-queries.ts',
+    find: 'n.type = any(k.add_package_events || k.update_package_events)',
+    replace: 'true',
+    tests: [{ file: PREALERT_EVENTS, titles: ['stores and sends nothing that the courier has not chosen'] }],
+  },
+  {
+    name: 'webhooks: a URL gets only its types',
+    file: 'src/modules/webhooks/events/event-queries.ts',
+    find: 'and new_events.type = any(u.events)',
+    replace: '',
+    tests: [{ file: CHOSEN_TYPES, titles: ['an event goes to each URL with its type'] }],
+  },
+  {
+    name: 'webhooks: the event of a pre-alert names no package without a customer',
+    file: 'src/modules/webhooks/events/event-queries.ts',
+    find: "and p.user_code is not null and n.type in ('prealert.received', 'prealert.claimed')",
+    replace: '',
+    tests: [{ file: PREALERT_EVENTS, titles: ['does not name the package of its courier'] }],
+  },
+  {
+    name: 'webhooks: events of packages hide the pre-alert with the number',
+    file: 'src/modules/webhooks/events/events.ts',
+    find: 'userCode === null ? { prealertId: null, reference: null }',
+    replace: 'userCode === null ? { prealertId, reference }',
+    tests: [{ file: PREALERT_EVENTS, titles: ['hide the pre-alert from the courier'] }],
+  },
+  {
+    name: 'packages: records hide the pre-alert with the number',
+    file: 'src/modules/packages/view.ts',
+    find: 'const isHidden = caller.courierId !== null && row.userCode === null;',
+    replace: 'const isHidden = caller.courierId === null && row.userCode === null;',
+    tests: [{ file: PREALERT_EVENTS, titles: ['hide the pre-alert from the courier'] }],
+  },
+  {
+    name: 'webhooks: an event that is not about a package has no flat form',
+    file: 'src/modules/webhooks/delivery/bodies.ts',
+    find: "filter(({ type }) => type.startsWith('package.'))",
+    replace: "filter(({ type }) => type !== 'webhook.test')",
+    tests: [{ file: CHOSEN_TYPES, titles: ['is not sent as a package'] }],
+  },
+  {
+    name: 'couriers: a flat URL has only types of packages',
+    file: 'src/modules/couriers/shared/profile.ts',
+    find: 'if (!isFlat || !hasOthers) return [];',
+    replace: 'if (isFlat || !hasOthers) return [];',
+    tests: [{ file: CHOSEN_TYPES, titles: ['a flat URL has only types of packages'] }],
+  },
+  {
+    name: 'webhooks: recovery is by URL, because an event can go to both',
+    file: 'src/modules/webhooks/log/resend-queries.ts',
+    find: 'select d.event_id, null, d.endpoint,',
+    replace: "select d.event_id, null, 'update_package',",
+    tests: [{ file: CHOSEN_TYPES, titles: ['recover_since sends what a URL has missed of its types'] }],
+  },
+  {
+    name: 'packages: a dispatch needs a URL with package.updated',
+    file: 'src/modules/packages/dispatch/queue-syncs.ts',
+    find: "and 'package.updated' = any(u.events)",
+    replace: '',
+    tests: [{ file: CHOSEN_TYPES, titles: ['is refused without one'] }],
+  },
+  {
+    name: 'bills: an overdue bill is reported once',
+    file: 'src/modules/bills/payment-terms/report-overdue.ts',
+    find: 'and b.overdue_at is null',
+    replace: '',
+    tests: [{ file: BILL_EVENTS, titles: ['an overdue bill is reported once'] }],
+  },
+  {
+    name: 'bills: a bill that is paid in part is not reported as paid',
+    file: 'src/modules/bills/payments/payment.ts',
+    find: "if (row.status === 'paid') await emitBillEvents",
+    replace: 'await emitBillEvents',
+    tests: [{ file: BILL_EVENTS, titles: ['its publication and its last payment send the bill'] }],
+  },
+  {
+    name: 'manifests: the event of a courier has its own packages only',
+    file: 'src/modules/manifests/lifecycle/manifest-events.ts',
+    find: 'viewManifest({ ...manifest, status }, own)',
+    replace: 'viewManifest({ ...manifest, status }, aboard)',
+    tests: [{ file: MANIFEST_EVENTS, titles: ['each courier aboard gets its own packages'] }],
+  },
+  {
+    name: 'manifests: an event names a bounded number of packages',
+    file: 'src/modules/manifests/lifecycle/manifest-events.ts',
+    find: 'own.slice(0, MAX_NAMED)',
+    replace: 'own',
+    tests: [{ file: MANIFEST_EVENTS, titles: ['names at most 1,000 packages'] }],
   },
 ];

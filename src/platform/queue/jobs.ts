@@ -20,6 +20,8 @@ export type Jobs = {
   syncCustomers: { tenantId: string; runId: string };
   /** Cron: queues a synchronisation for each courier with a customer list URL. */
   scheduleCustomerSyncs: Record<string, never>;
+  /** Cron: reports bills that have become overdue to their couriers. */
+  reportOverdueBills: Record<string, never>;
   /** Cron: requeues due deliveries without a job, and ends abandoned synchronisations and idle sessions. */
   sweep: Record<string, never>;
   /** Cron: mails the owners of couriers whose URLs fail. */

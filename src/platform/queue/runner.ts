@@ -30,6 +30,7 @@ const CRON_ITEMS = parseCronItems([
   { task: 'runBackgroundMigrations', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'tellOwnersOfFailures', match: '*/5 * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  { task: 'reportOverdueBills', match: '7 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'scheduleCustomerSyncs', match: '0 */8 * * *', options: { backfillPeriod: 28_800_000 } },
 ]);
 

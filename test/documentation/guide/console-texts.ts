@@ -1,5 +1,6 @@
 import { callsEn } from '../../../console/src/integration/calls/texts-en.js';
 import { callsEs } from '../../../console/src/integration/calls/texts-es.js';
+import { eventsEn, eventsEs } from '../../../console/src/integration/events-texts.js';
 import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { paymentTexts } from '../../../console/src/office/pages/bills/payment-texts.js';
 import { officeManifestsTexts } from '../../../console/src/office/pages/manifests/texts.js';
@@ -50,6 +51,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEn,
     ...voidEn,
     ...integrationEn,
+    ...eventsEn,
     ...callsEn,
     ...paymentTexts.en,
     ...officeManifestsTexts.en,
@@ -73,6 +75,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEs,
     ...voidEs,
     ...integrationEs,
+    ...eventsEs,
     ...callsEs,
     ...paymentTexts.es,
     ...officeManifestsTexts.es,

@@ -14,6 +14,7 @@ export const NO_TASKS: Tasks = {
   checkIntegration: noop,
   syncCustomers: noop,
   scheduleCustomerSyncs: noop,
+  reportOverdueBills: noop,
   sweep: noop,
   tellOwnersOfFailures: noop,
   sealAuditLog: noop,

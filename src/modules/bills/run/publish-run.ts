@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { countOf } from '../../../platform/values/count-of.js';
-import { publishLocked } from '../publication/publish.js';
+import { publishLocked, reportPublished } from '../publication/publish.js';
 import type { CourierRow, RunBillRow } from './list-queries.js';
 import { periodOfMonth } from '../../../platform/values/time.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
@@ -36,6 +36,11 @@ export function publishRun(ctx: UserContext, input: RunInput<'publish'>): Promis
       const courier = couriers.find((each) => each.courierId === courierId);
       results.push({ courierId, courier, warnings: [], ...(await publishCourier(tx, courier, own)) });
     }
+    const published = results.flatMap(({ bills }) => bills);
+    await reportPublished(
+      tx,
+      published.map(({ billId: id, status }) => ({ id, status })),
+    );
     if (stoppedAt === undefined) return { results, nextAfter: null };
     return { results, nextAfter: targets.filter((id) => id < stoppedAt).at(-1) ?? after ?? FIRST };
   });

@@ -13,6 +13,7 @@ import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import {
   assertAcceptable,
+  assertFlatTypes,
   CONTACT,
   profileDifference,
   mergeFields,
@@ -68,6 +69,7 @@ export async function changeFields(
   if (!row) throw new ApiError('courier_not_found');
   const before = decryptSettings(tx, secrets, row);
   const after = mergeFields(before, sent);
+  assertFlatTypes(after, sent);
   const difference = profileDifference(before, after);
   const isToken = tx.caller.kind === 'token';
   const change = { row, before, after };

@@ -3,6 +3,7 @@ import type { UserTx } from '../../../platform/db/scope.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
 import { emitPackageEvents } from '../../webhooks/public.js';
+import { emitManifestEvents } from './manifest-events.js';
 import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from './package-queries.js';
 import type { ManifestRow } from './queries.js';
 
@@ -22,6 +23,7 @@ export async function applyStatusToPackages(
   await queueMails(tx, manifest, aboard);
   const changes = affected.map((row) => ({ packageId: row.id, previousStatus: row.status }));
   await emitPackageEvents(tx, 'package.status_changed', changes);
+  emitManifestEvents(tx, manifest, aboard);
   return affected.length;
 }
 

@@ -1,5 +1,6 @@
 import { factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
+import { emitPrealertEvents } from '../../webhooks/public.js';
 import { readOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer, type EnteredOwner, type OpenPrealert } from '../intake/ownership.js';
 import {
@@ -49,6 +50,8 @@ export async function movePrealerts(
   const ids = prealerts.map(({ id }) => id);
   if (ids.length > 0) tx.later(settlePrealerts(tx, ids, after.tracking_key, status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
+  emitPrealertEvents(tx, 'prealert.reopened', reopened);
+  emitPrealertEvents(tx, `prealert.${status}`, settled);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {
     columns: {
@@ -134,6 +137,7 @@ export async function receivePrealerts(tx: UserTx, { before, after }: PackageCha
   const isLinked = after.user_code !== null && after.user_code !== before.user_code;
   if (!isLinked) return { columns: {}, facts: [] };
   const received = await tx.query(receivePendingPrealerts(tx, after, keysOfPackage(after)));
+  emitPrealertEvents(tx, 'prealert.received', received);
   const [oldest] = received.map(({ id }) => id).sort();
   return {
     columns: oldest && before.prealert_id === null ? { prealert_id: oldest } : {},

@@ -9,7 +9,7 @@ import type { StoredColumns } from '../shared/measures.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE = columns('Package', 'p', ['trackingKey', 'trackingNumber']);
-const PREALERT = columns('Prealert', 'a', ['id', 'trackingNumber', 'trackingKey']);
+const PREALERT = columns('Prealert', 'a', ['id', 'courierId', 'trackingNumber', 'trackingKey']);
 
 /** The columns that an update may change. */
 export type Editable = StoredColumns & ColumnsOf<Pick<Package, 'claimedBy'>>;
@@ -179,7 +179,7 @@ export function receivePendingPrealerts(
   ctx: UserScope,
   { courier_id, tracking_key, user_code }: Editable,
   keys: string[],
-): Sql<Pick<Prealert, 'id'>> {
+): Sql<ReopenedRow> {
   return once`with found as (
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and ${keyIn('a', keys)}
@@ -188,5 +188,5 @@ export function receivePendingPrealerts(
     )
     update prealerts a set status = 'received', tracking_key = ${tracking_key}, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
-    returning a.id`;
+    returning ${PREALERT}`;
 }

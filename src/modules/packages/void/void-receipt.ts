@@ -5,7 +5,7 @@ import { BOUND_KINDS } from '../../../../generated/bounds.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { emitEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
+import { emitEventsOfPackages, emitPrealertEvents, selectEventPackages } from '../../webhooks/public.js';
 import { lockLooked } from '../intake/lock-identified.js';
 import { deleteParcelFlags } from '../intake/prealert-queries.js';
 import { findKeys, keysOfPackage } from '../update/lock-package.js';
@@ -81,6 +81,7 @@ async function reopenAll(
     reopenFlagged(tx, keys),
   ]);
   const renamed = new Map([...open, ...received, ...flagged].flatMap(ownKey).map((own) => [own.id, own]));
+  emitPrealertEvents(tx, 'prealert.reopened', [...received, ...flagged]);
   if (renamed.size > 0) tx.later(restoreKeys(tx, [...renamed.values()]));
   return [
     ...received.map((prealert) => reopenedFact(prealert)),

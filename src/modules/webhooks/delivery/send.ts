@@ -114,7 +114,8 @@ export async function attempt(
     number,
     started_at: sentAt.toISOString(),
   };
-  if (!body) return { result: { ...attempted, ...NOTHING_TO_SEND }, exchange: () => null };
+  if (!body)
+    return { result: { ...attempted, ...NOTHING_TO_SEND, ...nothingOf(delivery) }, exchange: () => null };
   const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
   const sent = requestOf(sender, {
     id: delivery.id,
@@ -164,6 +165,10 @@ const NOTHING_TO_SEND = {
   error: 'The package no longer exists. Nothing was sent.',
   retry_after_s: null,
 } as const;
+
+/** Why there is nothing to send of an event that is not about a package. */
+const nothingOf = ({ type }: Message['delivery']) =>
+  type.startsWith('package.') ? {} : { error: 'The format of the URL has only packages. Nothing was sent.' };
 
 /**
  * Returns the seconds between a failed attempt and the next one, or undefined if there is none.
