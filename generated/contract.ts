@@ -2575,6 +2575,8 @@ export interface paths {
          *     is not among the present URLs while `api_token` is set, because each webhook contains it. If a service
          *     token has set a new URL before, whoever sets `api_token` sends that URL in the same request or has sent
          *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
+         *     A token chooses only types of events whose content its scopes show, see *Authentication*, and sets a new URL only if that holds for all types of
+         *     the URL. Otherwise the response is 403 `scope_missing`.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -3004,7 +3006,8 @@ export interface paths {
          *     the list. Deliveries are stored for 30 days.
          *
          *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page. Reading a page takes
-         *     the same time however long the log is. For that reason there is no total count.
+         *     the same time however long the log is. For that reason there is no total count. A service token gets only deliveries of
+         *     events whose content its scopes show, see *Authentication*.
          *
          *     ```php
          *     $failed = $get('/api/WebhookDeliveries.php?' . http_build_query(['status' => 'failed', 'from' => '2026-11-20']));
@@ -3082,7 +3085,8 @@ export interface paths {
          * @description For couriers, who read their own events, and for administrators and managers, who name the courier with
          *     `courier_id`. Returns exactly the events that the webhooks contain, oldest first. The `sequence` has no gaps.
          *     An event appears only after all events with a lower `sequence`. So if you have read up to a number, you have
-         *     missed no event below it.
+         *     missed no event below it. A service token gets only events whose content its scopes show, see *Authentication*: its
+         *     `sequence` has gaps, and `meta` describes what it may read.
          *
          *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
          *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
@@ -4367,7 +4371,7 @@ export interface components {
          *     | 403 | `key_invalid` | The API key is unknown or deactivated, or belongs to another instance. |
          *     | 403 | `account_disabled` | The user or its courier is disabled. |
          *     | 403 | `address_not_allowed` | The service token may not be used from this address. |
-         *     | 403 | `scope_missing` | The service token does not have a scope that the operation requires. |
+         *     | 403 | `scope_missing` | The service token does not have a scope that the request requires. |
          *     | 403 | `token_not_accepted` | The operation, or what the request asks of it, is not for service tokens. |
          *     | 403 | `permission_denied` | The role of the user does not have the permission, or may not change a field named in `errors`. |
          *     | 403 | `record_forbidden` | The record belongs to another courier. |
@@ -9685,9 +9689,9 @@ export interface components {
             next_after: number;
             /** @description Whether more events already exist. */
             has_more: boolean;
-            /** @description Sequence of the oldest stored event; null if there is none. */
+            /** @description Sequence of the oldest stored event; null if none is stored that you may read. */
             first_sequence: number | null;
-            /** @description Sequence of the newest event; 0 if there never was one. */
+            /** @description Sequence of the newest event that you may read; 0 if there never was one. */
             last_sequence: number;
             /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
             is_ahead: boolean;
@@ -12342,7 +12346,7 @@ export interface components {
          * @description - `key_invalid`: The API key is unknown or deactivated, or belongs to another instance.
          *     - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14212,7 +14216,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14230,7 +14234,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14248,7 +14252,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
@@ -14267,7 +14271,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.customers.write": {
@@ -14284,7 +14288,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14302,7 +14306,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14320,7 +14324,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.intake.write": {
@@ -14337,7 +14341,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14355,7 +14359,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14373,7 +14377,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14391,7 +14395,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14409,7 +14413,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14427,7 +14431,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14445,7 +14449,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read": {
@@ -14462,7 +14466,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14480,7 +14484,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14498,7 +14502,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read.or.intake.write": {
@@ -14515,7 +14519,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read.or.manifests.write": {
@@ -14532,7 +14536,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14550,7 +14554,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.prealerts.write": {
@@ -14567,7 +14571,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.webhooks.manage": {
@@ -14584,7 +14588,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14602,7 +14606,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14620,7 +14624,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14638,7 +14642,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.

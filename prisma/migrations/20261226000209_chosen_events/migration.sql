@@ -6,8 +6,9 @@
 
 -- The types that each URL has always had.
 alter table couriers
-  add column add_package_events text[] not null default array['package.created'],
-  add column update_package_events text[] not null default array['package.status_changed', 'package.updated'];
+  add column add_package_events text[] default array['package.created'],
+  add column update_package_events text[] default array['package.status_changed', 'package.updated'],
+  add constraint events_are_listed check (add_package_events is not null and update_package_events is not null);
 
 -- Validated by the next migration, so that this one holds its locks for a moment only.
 alter table events drop constraint type_is_known;

@@ -2,5 +2,6 @@
 export { makeLogoPrinter, type LogoPrinter, type StoredLogo } from './logo/logo.js';
 export { ensureWebhookSecret, signingSecrets } from './settings/webhook-secret.js';
 export { encryptionContext } from './shared/encryption.js';
+export { readableTypes } from './shared/event-types.js';
 export { courierExists } from './shared/queries.js';
 export { courierOfUpload, targetCourierId } from './shared/target-courier.js';

@@ -5,6 +5,7 @@ export {
   emitPackageEvents,
   emitPrealertEvents,
   emitRecordEvents,
+  OPTIONAL_EVENT_BYTES,
 } from './events/events.js';
 export { selectEventPackages, type EventPackageRow } from './events/event-queries.js';
 export { keysOf, TEST_MARK } from './delivery/send.js';

@@ -25,15 +25,16 @@ export async function publishBill(
   });
 }
 
-/** Reports bills that the transaction has published to their couriers. A bill of 0.00 is also paid. */
+/** Reports bills that the transaction has published to their couriers. A bill of 0.00 is also paid. Returns how many events that are at most. */
 export async function reportPublished(
   tx: UserTx,
   bills: (Pick<PublishedRow, 'status'> & { id: string })[],
-): Promise<void> {
+): Promise<number> {
   const ids = bills.map(({ id }) => id);
   const paid = bills.filter(({ status }) => status === 'paid').map(({ id }) => id);
   await emitBillEvents(tx, 'bill.published', ids);
   await emitBillEvents(tx, 'bill.paid', paid);
+  return ids.length + paid.length;
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   type SentFields,
 } from '../shared/profile.js';
 import { selectCourier } from './queries.js';
-import { assertMayRedirect, isRedirected } from './redirection.js';
+import { assertMayRedirect, assertMaySend, isRedirected } from './redirection.js';
 import { decryptSettings, type Settings } from './settings.js';
 import {
   assertConfirmed,
@@ -37,7 +37,7 @@ export type SettingsUpdate = { courierId: string; sent: SentFields };
 
 /**
  * Changes the given fields that differ. Without a difference it writes nothing.
- * @throws ApiError validation_failed, courier_not_found, quota_exceeded, token_not_accepted
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded, token_not_accepted, scope_missing
  */
 export async function updateSettings(
   ctx: UserContext,
@@ -79,6 +79,7 @@ export async function changeFields(
   if (!difference && !isConfirmed) return false;
   if (isToken) assertKnownTargets(change);
   assertConfirmed(change, ofTokens);
+  await assertMaySend(tx, change);
   await assertMayRedirect(tx, change, settle);
   await saveFields(tx, secrets, change, ofTokens);
   auditLater(tx, 'courier.updated', courierId, withUrlsOfTokens(difference, row.urlsOfTokens, ofTokens));

@@ -7,10 +7,10 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { EventType } from './event-types.js';
 
 /** What a webhook URL receives. */
 export type WebhookFormat = components['schemas']['WebhookFormat'];
-type EventType = components['schemas']['CourierEventType'];
 
 /** The contact details of a courier: by their names in the contract, the fields of the model. */
 export const CONTACT = {

@@ -11,10 +11,10 @@ const TYPES = { shipped: 'manifest.departed', completed: 'manifest.arrived' } as
 /** The most packages that an event names. Source: the contract's EventManifest. */
 const MAX_NAMED = 1_000;
 
-/** Emits an event for each courier aboard, with that courier's packages only, if the manifest has left or arrived. */
-export function emitManifestEvents(tx: Tx, manifest: ManifestRow, aboard: ManifestPackageRow[]): void {
+/** Emits an event for each courier aboard, with that courier's packages only, if the manifest has left or arrived. Returns how many. */
+export function emitManifestEvents(tx: Tx, manifest: ManifestRow, aboard: ManifestPackageRow[]): number {
   const { status } = manifest;
-  if (status !== 'shipped' && status !== 'completed') return;
+  if (status !== 'shipped' && status !== 'completed') return 0;
   const byCourier = new Map<string, ManifestPackageRow[]>();
   for (const row of aboard) {
     if (row.courierId === null) continue;
@@ -30,6 +30,7 @@ export function emitManifestEvents(tx: Tx, manifest: ManifestRow, aboard: Manife
       data: viewManifest({ ...manifest, status }, own),
     })),
   );
+  return byCourier.size;
 }
 
 type Moved = Omit<ManifestRow, 'status'> & { status: keyof typeof TYPES };

@@ -7,15 +7,17 @@ import { emitManifestEvents } from './manifest-events.js';
 import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from './package-queries.js';
 import type { ManifestRow } from './queries.js';
 
+/** How many packages have a new status, and how many events of the manifest were emitted. */
+export type Moved = { packages: number; events: number };
+
 /**
- * Applies a manifest's new status to its locked packages, and queues the events and mails for their couriers. Returns how many
- * packages have a new status.
+ * Applies a manifest's new status to its locked packages, and queues the events and mails for their couriers.
  */
 export async function applyStatusToPackages(
   tx: UserTx,
   manifest: ManifestRow,
   aboard: ManifestPackageRow[],
-): Promise<number> {
+): Promise<Moved> {
   const effect = MANIFEST_STATUS_EFFECTS[manifest.status];
   const affected = effect ? aboard.filter((row) => effect.from.includes(row.status)) : [];
   if (effect && affected.length > 0) await changeStatus(tx, affected, effect.to);
@@ -23,8 +25,7 @@ export async function applyStatusToPackages(
   await queueMails(tx, manifest, aboard);
   const changes = affected.map((row) => ({ packageId: row.id, previousStatus: row.status }));
   await emitPackageEvents(tx, 'package.status_changed', changes);
-  emitManifestEvents(tx, manifest, aboard);
-  return affected.length;
+  return { packages: affected.length, events: emitManifestEvents(tx, manifest, aboard) };
 }
 
 async function changeStatus(tx: UserTx, packages: ManifestPackageRow[], status: string): Promise<void> {

@@ -75,6 +75,12 @@ export function emitPrealertEvents(tx: Tx, type: PrealertEventType, changes: Pre
   outboxOf(tx).events.push(...batchOf(events));
 }
 
+/**
+ * What an event of a pre-alert, a bill or a flight takes with its delivery, for the allowance of written bytes (decision 0131). A request
+ * that emits many notes it, whether or not their couriers have chosen the type. One more is within the bytes of the request.
+ */
+export const OPTIONAL_EVENT_BYTES = 2 * 1024;
+
 type RecordEvent =
   | { courierId: string; type: BillEventType; data: Schemas['EventBill'] }
   | { courierId: string; type: ManifestEventType; data: Schemas['EventManifest'] };

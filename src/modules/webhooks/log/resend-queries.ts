@@ -1,9 +1,11 @@
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { allOf, ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { WebhookDelivery } from '../../../platform/db/models/types.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
+import { readableTypes } from '../../couriers/public.js';
+import { ofReadableEvent } from './queries.js';
 
 const WEBHOOK_DELIVERY = columns('WebhookDelivery', 'd', ['id', 'eventId', 'courierId', 'endpoint']);
 
@@ -30,9 +32,10 @@ export function selectEndpoints(
 
 export type SentRow = RowOf<typeof WEBHOOK_DELIVERY> & { endpoint: Endpoint };
 
+/** Selects a delivery whose event the caller may read. */
 export function findDelivery(ctx: UserScope, id: string): Sql<SentRow> {
   return sql`select ${WEBHOOK_DELIVERY} from webhook_deliveries d
-    where ${ownRows(ctx, 'd')} and d.id = ${id}::uuid`;
+    where ${allOf(ownRows(ctx, 'd'), sql`d.id = ${id}::uuid`, ofReadableEvent(ctx))}`;
 }
 
 /** Makes the event's pending deliveries to that URL due now. */
@@ -99,7 +102,7 @@ export type RecoveredRow = {
 
 /**
  * Makes the pending deliveries of the events since a time to open URLs due, and inserts new deliveries, in order of the events, for each
- * event since a time and each open URL that has its type now, if the event has no delivered or pending delivery, nor a recovery of the last hour: removing the URL fails all of them, and a loop would add a
+ * event since a time that the caller may read and each open URL that has its type now, if the event has no delivered or pending delivery, nor a recovery of the last hour: removing the URL fails all of them, and a loop would add a
  * row per event each time. Both together are at most `atMost`. Schedules the queues. Returns one row per URL.
  * @param since `YYYY-MM-DD HH:MM:SS` in UTC
  */
@@ -121,8 +124,11 @@ export function recoverEvents(
       select e.id, e.sequence, u.endpoint, null::boolean as is_settled, null::uuid as sync_job_id, null::uuid as waiting_id
       from events e
       cross join lateral jsonb_array_elements_text(${JSON.stringify(endpointsOf(chosen))}::jsonb -> e.type) as u (endpoint)
-      where ${ownRows(ctx, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > 0
-        and e.occurred_at >= ${since}::timestamp at time zone 'UTC'
+      where ${allOf(
+        ownRows(ctx, 'e'),
+        sql`e.courier_id = ${courierId}::uuid and e.sequence > 0 and e.occurred_at >= ${since}::timestamp at time zone 'UTC'`,
+        readableTypes(ctx, 'e'),
+      )}
       union all
       select d.event_id, null, d.endpoint,
         d.status <> 'failed' or d.origin = 'recovery' and d.created_at > now() - interval '1 hour', d.sync_job_id,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../../fixtures/demo/demo.js';
 import { reportOverdueBills } from '../../../../src/modules/bills/payment-terms/report-overdue.js';
 import { makeBilling, newBill, tally } from '../../../support/builders/billing.js';
 import { insertBill } from '../../../support/builders/bills.js';
@@ -20,8 +21,13 @@ const billsOf = async (courierId: string) =>
   (await received(courierId)).map(({ type, data }) => [type, data] as const);
 
 /** Inserts a published bill of 10.00 that was due as many days ago as given. */
-async function insertDue(courierId: string, daysLate: number): Promise<string> {
+async function insertDue(
+  courierId: string,
+  daysLate: number,
+  tenantId: string = DEMO.tenants.demo,
+): Promise<string> {
   const { id } = await insertBill(service().owner, {
+    tenantId,
     courierId,
     start: '2024-01-01',
     end: '2024-01-31',
@@ -107,6 +113,32 @@ describe('bill events', () => {
     expect((await billsOf(IEX)).filter(([type]) => type === 'bill.overdue')).toHaveLength(1);
     expect((await billsOf(HRB)).filter(([, { bill_id }]) => bill_id === billId)).toEqual([]);
   });
+
+  test.each([
+    ['demo', 'two'],
+    ['two', 'demo'],
+  ] as const)(
+    'tenant %s, whose statements fail, does not keep %s from its reports',
+    async (failing, other) => {
+      const ids = {
+        demo: await insertDue(IEX, 1),
+        two: await insertDue(DEMO.couriers.TWO, 1, DEMO.tenants.two),
+      };
+      await service().owner.query(`
+      create function refuse_overdue() returns trigger language plpgsql as $$
+      begin raise exception 'refused' using errcode = '57P03'; end $$;
+      create trigger refuse_overdue before update of overdue_at on bills for each row
+        when (old.tenant_id = '${DEMO.tenants[failing]}') execute function refuse_overdue()`);
+      await expect(reportOverdue()).rejects.toThrow('refused');
+      const reported = await db.query<{ id: string }>(
+        'select id from bills where id = any($1) and overdue_at is not null',
+        [Object.values(ids)],
+      );
+      expect(reported).toEqual([{ id: ids[other] }]);
+      await service().owner.query('drop trigger refuse_overdue on bills; drop function refuse_overdue()');
+      await reportOverdue();
+    },
+  );
 
   test('a bill that was overdue before its courier chose the type is not reported later', async () => {
     await db.query(`update couriers set add_package_events = '{}'`);
