@@ -4,6 +4,8 @@ const UNTRUSTED = 'test/operations/observability/untrusted-proxy.test.ts';
 const PREALERT_EVENTS = 'test/modules/webhooks/chosen/prealert-events.test.ts';
 const CHOSEN_TYPES = 'test/modules/webhooks/chosen/chosen-types.test.ts';
 const BILL_EVENTS = 'test/modules/webhooks/chosen/bill-events.test.ts';
+const CHOSEN_SCOPES = 'test/modules/webhooks/chosen/chosen-scopes.test.ts';
+const REDIRECTION = 'test/modules/couriers/settings/redirection.test.ts';
 const MANIFEST_EVENTS = 'test/modules/webhooks/chosen/manifest-events.test.ts';
 
 /** Guards of incoming and outgoing requests. */
@@ -858,5 +860,96 @@ export const TRANSPORT: readonly SourceMutant[] = [
     find: 'own.slice(0, MAX_NAMED)',
     replace: 'own',
     tests: [{ file: MANIFEST_EVENTS, titles: ['names at most 1,000 packages'] }],
+  },
+  {
+    name: 'webhooks: a token reads events only with the scope of their content',
+    file: 'src/modules/couriers/shared/event-types.ts',
+    find: "if (caller.kind !== 'token') return undefined;",
+    replace: "if (caller.tenantId !== '') return undefined;",
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: the feed of a token has only what its scopes show',
+    file: 'src/modules/webhooks/events/feed-queries.ts',
+    find: "readableTypes(ctx, 'e'))}",
+    replace: 'undefined)}',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: the range of the feed of a token ends with its own last event',
+    file: 'src/modules/webhooks/events/feed-queries.ts',
+    find: "const readable = readableTypes(ctx, 'e');",
+    replace: 'const readable: Sql | undefined = (void readableTypes, undefined);',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['its range ends with its own last event'] }],
+  },
+  {
+    name: 'webhooks: the range of the feed of a token survives the deletion of its last event',
+    file: 'src/modules/webhooks/events/feed-queries.ts',
+    find: 'coalesce(newest, oldest - 1, k.last_sequence, 0)',
+    replace: 'coalesce(newest, 0)',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['goes on behind its last event when that is deleted'] }],
+  },
+  {
+    name: 'webhooks: the log of a token has only what its scopes show',
+    file: 'src/modules/webhooks/log/queries.ts',
+    find: '    ofReadableEvent(ctx),\n    // A courier',
+    replace: '    // A courier',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: a token reads no delivery of an event that it may not read',
+    file: 'src/modules/webhooks/log/queries.ts',
+    find: 'sql`d.id = ${id}::uuid`, ofReadableEvent(ctx)',
+    replace: 'sql`d.id = ${id}::uuid`',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: a token resends no delivery of an event that it may not read',
+    file: 'src/modules/webhooks/log/resend-queries.ts',
+    find: 'sql`d.id = ${id}::uuid`, ofReadableEvent(ctx)',
+    replace: 'sql`d.id = ${id}::uuid`, (void ofReadableEvent, undefined)',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['sends only these again'] }],
+  },
+  {
+    name: 'webhooks: a token counts and resends only what its scopes show',
+    file: 'src/modules/webhooks/log/redeliver-queries.ts',
+    find: '    ofReadableEvent(ctx),\n',
+    replace: '    (void ofReadableEvent, undefined),\n',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['sends only these again'] }],
+  },
+  {
+    name: 'webhooks: a token recovers only what its scopes show',
+    file: 'src/modules/webhooks/log/resend-queries.ts',
+    find: "readableTypes(ctx, 'e'),",
+    replace: 'undefined,',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['sends only these again'] }],
+  },
+  {
+    name: 'webhooks: a token chooses only types that it may read',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: 'await assertMaySend(tx, change);',
+    replace: 'void assertMaySend;',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['a token that changes the lists'] }],
+  },
+  {
+    name: 'webhooks: a token names no other URL for types that it may not read',
+    file: 'src/modules/couriers/settings/redirection.ts',
+    find: 'if (hasNewUrl) return',
+    replace: 'if (hasNewUrl && after === before) return',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['moves it to no other URL'] }],
+  },
+  {
+    name: 'webhooks: the owners are told which events are sent',
+    file: 'src/modules/couriers/settings/redirection.ts',
+    find: "[...URLS, ...LISTS, 'email' as const]",
+    replace: "[...URLS, 'email' as const, ...LISTS.slice(2)]",
+    tests: [{ file: REDIRECTION, titles: ['its owners and its old address are told'] }],
+  },
+  {
+    name: 'webhooks: the report of overdue bills goes on with the next tenant',
+    file: 'src/platform/context/each-tenant.ts',
+    find: '.catch((error: unknown) => failures.push(error))',
+    replace: '',
+    tests: [{ file: BILL_EVENTS, titles: ['does not keep'] }],
   },
 ];

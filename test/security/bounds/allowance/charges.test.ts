@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { makeBilling } from '../../../support/builders/billing.js';
+import { insertBill } from '../../../support/builders/bills.js';
 import { startService, type Call, type Service } from '../../../support/service/service.js';
 import { SMALL, callUntilRefused, newCustomer, storeUsedUp } from './use-up.js';
 
@@ -78,6 +79,48 @@ test('the lines of a draft are counted when they are written', () =>
     const ran = { ...run, courier_ids: [other] };
     expect((await service.call('manageBillingRun', { as: 'admin', body: ran })).status).toBe(200);
     expect((await service.call('createCustomer', newCustomer('admin'))).status).toBe(429);
+  }));
+
+/** Stores that a user has written so many bytes less than the allowance. */
+const leaveBytes = (userId: string, bytes: number) =>
+  service.owner.query(
+    `insert into write_allowances (tenant_id, principal_kind, principal_id, used, settled_at) values ($1, 'user', $2, $3, now())`,
+    [DEMO.tenants.demo, userId, 1024 * 1024 - bytes],
+  );
+
+test('a run of bills is charged for the event of each bill', () =>
+  stopAfter(async () => {
+    for (let n = 0; n < 60; n += 1)
+      await insertBill(service.owner, {
+        courierId: DEMO.couriers.IEX,
+        start: '2023-02-01',
+        end: '2023-02-28',
+        amount: '10.00',
+      });
+    // 60 events of 2 KiB take more than what is left; two requests of 4 KiB do not.
+    await leaveBytes(DEMO.users.manager, 100 * 1024);
+    const run = { action: 'publish', month: '2023-02' };
+    const published = await service.call('manageBillingRun', { as: 'manager', body: run });
+    expect(published.body['message']).toBe('60 bills published.');
+    expect((await service.call('createCustomer', newCustomer('manager'))).status).toBe(429);
+  }));
+
+test('a flight is charged for the event of each courier aboard', () =>
+  stopAfter(async () => {
+    const billing = makeBilling(service);
+    const manifestId = await billing.newManifest(null);
+    for (let n = 0; n < 30; n += 1)
+      await billing.addPackages(await billing.newCourier('0', []), [{ weight: '1', manifest: manifestId }]);
+    const update = (status: string) =>
+      service.call('manageManifest', {
+        as: 'manager',
+        body: { action: 'update_meta', manifest_id: manifestId, status },
+      });
+    // 30 packages of 2 KiB fit; with 30 events of 2 KiB they do not.
+    await leaveBytes(DEMO.users.manager, 100 * 1024);
+    expect((await update('ready')).status).toBe(200);
+    expect((await update('shipped')).status).toBe(200);
+    expect((await service.call('createCustomer', newCustomer('manager'))).status).toBe(429);
   }));
 
 test('all users and service tokens of the staff have an allowance together', () =>
