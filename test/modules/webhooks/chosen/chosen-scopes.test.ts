@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { SHOWN_BY } from '../../../../src/modules/couriers/shared/event-types.js';
+import { hasPermission } from '../../../../src/platform/access/permissions.js';
 import { makeBilling, newBill } from '../../../support/builders/billing.js';
 import { makeParcels, newNumber, shipPackages } from '../../../support/builders/parcels.js';
 import { unchecked } from '../../../support/fixture/sent.js';
@@ -166,7 +168,13 @@ describe('the feed of a token that may not read all types', () => {
     expect(typesOf((await feed(secret)).data)).toEqual(PACKAGES);
   });
 
-  test('is the whole feed for users', async () => {
+  test('is the whole feed for users, because each role that reads events may read what they contain', async () => {
+    const roles = (['admin', 'manager', 'warehouse', 'courier'] as const).filter((role) =>
+      hasPermission(role, 'webhook:view'),
+    );
+    expect(roles).toEqual(['admin', 'manager', 'courier']);
+    for (const { id, permission } of Object.values(SHOWN_BY))
+      expect([id, roles.filter((role) => hasPermission(role, permission))]).toEqual([id, roles]);
     await makeEvents();
     const all = [...BILLS, ...FLIGHTS, ...PACKAGES, ...PREALERTS];
     for (const as of ['iex', 'manager', 'admin'])
