@@ -37,6 +37,24 @@ export const QUOTAS = {
     "unit": "checks",
     "reason": "each sends up to 10 requests, one of them with a wrong token; the service must not be misused to scan or flood others"
   },
+  "sandboxes": {
+    "what": "Sandboxes of a courier",
+    "limit": 5,
+    "period": "day",
+    "per": "courier",
+    "policy": "sandboxes",
+    "unit": "sandboxes",
+    "reason": "the rows of a sandbox stay when it is ended"
+  },
+  "sandbox_lives": {
+    "what": "Lives of parcels in a sandbox",
+    "limit": 200,
+    "period": "day",
+    "per": "courier",
+    "policy": "sandbox-lives",
+    "unit": "lives",
+    "reason": "each leaves a parcel, a manifest and their events, which no request counts"
+  },
   "recovered_webhooks": {
     "what": "Webhooks that `recover_since` and `redeliver_matching` send",
     "limit": 300000,
@@ -100,6 +118,24 @@ export const QUOTAS = {
     "unit": "changes",
     "reason": "each has an entry in the audit log, which keeps it"
   },
+  "feed_changes": {
+    "what": "Changes of feeds",
+    "limit": 300,
+    "period": "day",
+    "per": "caller",
+    "policy": "feed-changes",
+    "unit": "changes",
+    "reason": "each has an entry in the audit log, which keeps it"
+  },
+  "feed_events": {
+    "what": "Events that the feeds of a courier receive",
+    "limit": 50000,
+    "period": "day",
+    "per": "courier",
+    "policy": "feed-events",
+    "unit": "events",
+    "reason": "each is stored for 30 days"
+  },
   "account_mails": {
     "what": "Mails about changes of the accounts of others",
     "limit": 60,
@@ -157,7 +193,7 @@ export const QUOTAS = {
     "reason": "who creates users or service tokens must not multiply its own allowance"
   },
   "replaced_secrets": {
-    "what": "New API keys, webhook secrets and own passwords, which do not count against the written bytes",
+    "what": "New API keys, secrets of webhooks and feeds, and own passwords, which do not count against the written bytes",
     "limit": 300,
     "period": "refilled",
     "per": "user",
@@ -223,6 +259,16 @@ export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = 
     ],
     "endPreviousWebhookSecret": [
       {}
+    ],
+    "manageSandbox": [
+      {
+        "action": "end"
+      }
+    ],
+    "manageFeeds": [
+      {
+        "action": "delete"
+      }
     ]
   },
   "replacements": {
@@ -242,6 +288,11 @@ export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = 
     ],
     "changePassword": [
       {}
+    ],
+    "manageFeeds": [
+      {
+        "action": "rotate"
+      }
     ]
   }
 };
@@ -275,10 +326,28 @@ export const BOUND_KINDS = {
     "rows": 30,
     "kib": 64
   },
+  "sandbox": {
+    "writes": "the first records of a sandbox",
+    "rows": 1600,
+    "kib": 512
+  },
   "settings": {
     "writes": "the settings of a courier and a logo",
     "rows": 30,
     "kib": 4096
+  },
+  "claim_document": {
+    "writes": "a document of a claim",
+    "rows": 30,
+    "kib": 6144
+  },
+  "order": {
+    "writes": "pre-alerts of an order and what was refused",
+    "rows": 40,
+    "kib": 64,
+    "items": 50,
+    "item_rows": 8,
+    "item_bytes": 7168
   },
   "prealert_lines": {
     "writes": "pre-alerts",
@@ -479,6 +548,18 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageSessions": {
     "application/json": "record"
   },
+  "getSandbox": {
+    "query": "read"
+  },
+  "manageSandbox": {
+    "application/json": "sandbox"
+  },
+  "getSandboxLives": {
+    "query": "read"
+  },
+  "manageSandboxLives": {
+    "application/json": "record"
+  },
   "listServiceTokens": {
     "query": "read"
   },
@@ -585,6 +666,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "getManifestLoading": {
+    "query": "read"
+  },
+  "listManifestChanges": {
     "query": "read"
   },
   "getManifestDocument": {
@@ -721,6 +805,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listLocations": {
     "query": "read"
   },
+  "listStations": {
+    "query": "read"
+  },
   "listAuditEntries": {
     "query": "chain"
   },
@@ -748,6 +835,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "claimParcel": {
     "application/json": "record"
   },
+  "addClaimDocument": {
+    "multipart/form-data": "claim_document"
+  },
+  "getClaimDocument": {
+    "query": "read"
+  },
   "listParcelClaims": {
     "query": "read"
   },
@@ -767,6 +860,25 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "listApiCalls": {
+    "query": "read"
+  },
+  "listFeeds": {
+    "query": "read"
+  },
+  "listFeedRefusals": {
+    "query": "read"
+  },
+  "manageFeeds": {
+    "application/json": "record"
+  },
+  "receiveFeedEvent": {
+    "application/json": "order",
+    "application/x-www-form-urlencoded": "read"
+  },
+  "setPrealertCarrier": {
+    "application/json": "record"
+  },
+  "listMissingPrealerts": {
     "query": "read"
   }
 };

@@ -1859,6 +1859,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ManifestChanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See who has changed a manifest
+         * @description For staff. The changes of one manifest from the audit log: its creation, its steps, changed fields, and packages that were added
+         *     and removed, with the person who made each change. The newest changes come first. A change is written in the same
+         *     transaction as what it records. Who has loaded which parcel, and at which station, is in the list `history` of
+         *     `ManifestLoading.php`. Administrators find the same entries, and those of all other records, in `AuditLog.php`.
+         *
+         *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/ManifestChanges?manifest_id=$ID"`
+         */
+        get: operations["listManifestChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ManifestLoading.php": {
         parameters: {
             query?: never;
@@ -2438,11 +2465,13 @@ export interface paths {
          *     `RegenerateApiKey.php`, `RotateWebhookSecret.php` and `UploadLogo.php` do the following three changes with one
          *     media type each. Generated clients have only these.
          *
-         *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
-         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL that
+         *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package`, their
+         *     formats and their events, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL that
          *     is not among the present URLs while `api_token` is set, because each webhook contains it. If a service
          *     token has set a new URL before, whoever sets `api_token` sends that URL in the same request or has sent
          *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
+         *     A token chooses only types of events whose content its scopes show, see *Authentication*, and sets a new URL only if that holds for all types of
+         *     the URL. Otherwise the response is 403 `scope_missing`.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -2521,6 +2550,102 @@ export interface paths {
          *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/RegenerateApiKey.php`
          */
         post: operations["regenerateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Sandbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a courier's sandbox
+         * @description For couriers, who get their own sandbox, and for administrators and managers, who name the courier with `courier_id`. The credentials are
+         *     not part of it: they were in the response to `create`. `state` has the clock of the sandbox and the lives of its parcels. They are changed with
+         *     the service token of the sandbox (`manageSandboxLives`).
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/Sandbox`
+         */
+        get: operations["getSandbox"];
+        put?: never;
+        /**
+         * Make or end a courier's sandbox
+         * @description For owners of a courier, for their own courier, and for administrators and managers, who name the courier with `courier_id`. A sandbox is a place to
+         *     try requests: a courier of its own, with its own data, keys and webhook URLs. It runs the code of the live instance. It has no users and no
+         *     warehouse staff; a parcel is received in it if its tracking number is a magic one ([See a whole life in ten minutes](/docs/sandbox-lives)).
+         *
+         *     - `create` makes the sandbox. A courier has one at a time. The response contains its credentials once. A courier can have 5 new sandboxes per day.
+         *     - `end` ends it: its credentials and its path stop working immediately, and no webhook is sent any more. To begin anew, make another one.
+         *
+         *     **Where it is.** `base_path` stands between the host and the path of an operation: `https://demo.crossdock.example/sandbox/k3v9q0d2m7x1t5w8b4za/api/Events.php`.
+         *     The SDKs take it as a part of the base URL. Below this path, only credentials of the sandbox work, and they work nowhere else: everything else is
+         *     401, and an API key 403, as if the credential did not exist.
+         *
+         *     **What it has.** A courier with the code and the name of the live one, three customers, a warehouse, and copies of the carriers, airlines, time zone, currency and
+         *     rates of the live instance. Nothing of it is ever part of a list, a bill, a total or a statistic of the live instance, and the warehouse does not see it.
+         *
+         *     **What leaves it.** Webhooks go to the URLs that are set in the sandbox, which has none at first, with the header `X-Crossdock-Sandbox: true`. No mail is sent.
+         *
+         *     **Failures.** The header `Crossdock-Provoke` with `rate_limited` or `overloaded` makes a request below the path fail with 429 or 503 and `Retry-After`, before
+         *     it is executed. With `cut_body`, the request is executed and the connection ends in the middle of its successful response; a repetition
+         *     with its `Idempotency-Key` gets the whole response. Other values change nothing. In the live instance the header changes nothing.
+         *
+         *     [Try requests in a sandbox](/docs/sandbox) shows the first steps.
+         */
+        post: operations["manageSandbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/SandboxLives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the lives of parcels in a sandbox
+         * @description In a sandbox, for its service token. It returns the clock of the sandbox and the lives of its parcels: how far each is, what comes next, and what was refused.
+         *     The live instance answers 409 `not_a_sandbox`.
+         *
+         *     `curl -H "Authorization: Bearer $SANDBOX_TOKEN" "$BASE/api/SandboxLives"`
+         */
+        get: operations["getSandboxLives"];
+        put?: never;
+        /**
+         * Start and stop lives of parcels in a sandbox, and move its clock
+         * @description In a sandbox, for its service token. The live instance answers 409 `not_a_sandbox`.
+         *
+         *     **Magic numbers.** A pre-alert with a tracking number that begins with `LIFE-HAPPY-`, `LIFE-WEIGHT-`, `LIFE-HOLD-`, `LIFE-DISPUTED-`, `LIFE-LOST-` or `LIFE-RETURNED-` starts the life of
+         *     its parcel, whichever operation has stored it. It is found within a minute, and by every action of this operation. The steps are those of the warehouse: the
+         *     same code receives, ships and bills the parcel, and sends the same events and webhooks.
+         *
+         *     - `advance` moves the clock on by `hours`. All steps that are due then are played, in the order of their times.
+         *     - `next_step` moves it to the next step that is due.
+         *     - `set_speed` sets how fast it runs. A new sandbox has 60: an hour per minute.
+         *     - `start` starts a life that no pre-alert starts: `claimed`.
+         *     - `stop` ends a life. What it has done stays.
+         *
+         *     The steps are played by a job, which starts immediately. The response shows the lives before it: repeat `getSandboxLives` until `steps_due` is 0.
+         *     Without these actions the job runs once per minute.
+         *
+         *     **Times.** The clock decides only when a step is due. Every stored time is the real one: a parcel that is shipped 22 hours after its receipt by this clock has two times some seconds apart, and
+         *     a bill has the real month of the receipt.
+         *
+         *     A step that is refused, for example because you have deleted the pre-alert, ends the life; `refusal` says why. A sandbox plays 20 lives at the same time; further magic numbers wait. It
+         *     starts 200 per day.
+         *
+         *     [See a whole life in ten minutes](/docs/sandbox-lives) has the steps of each life.
+         */
+        post: operations["manageSandboxLives"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2825,7 +2950,8 @@ export interface paths {
          *     the list. Deliveries are stored for 30 days.
          *
          *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page. Reading a page takes
-         *     the same time however long the log is. For that reason there is no total count.
+         *     the same time however long the log is. For that reason there is no total count. A service token gets only deliveries of
+         *     events whose content its scopes show, see *Authentication*.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -2895,7 +3021,8 @@ export interface paths {
          * @description For couriers, who read their own events, and for administrators and managers, who name the courier with
          *     `courier_id`. Returns exactly the events that the webhooks contain, oldest first. The `sequence` has no gaps.
          *     An event appears only after all events with a lower `sequence`. So if you have read up to a number, you have
-         *     missed no event below it.
+         *     missed no event below it. A service token gets only events whose content its scopes show, see *Authentication*: its
+         *     `sequence` has gaps, and `meta` describes what it may read.
          *
          *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
          *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
@@ -3109,6 +3236,7 @@ export interface paths {
          *     | `failing_webhooks` | webhook URLs whose last request failed, or that are paused | `CourierSettingsAPI.php`, `webhooks` |
          *     | `draft_bills` | bills that are not published; for managers | `LoadCourierBills.php` with `status` = `draft` |
          *     | `unpaid_bills` | published bills that are not paid in full | `LoadCourierBills.php` with `status` = `published` |
+         *     | `missing_prealerts` | announced parcels that the carrier has delivered and nobody has scanned | `MissingPrealerts.php` |
          *     | `overdue_bills` | those of them whose due date has passed | `LoadCourierBills.php` with `overdue` = `true` |
          *
          *     The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
@@ -3235,6 +3363,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/Stations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the stations and their printing
+         * @description For staff. Returns the stations by their names, which their devices choose: those of the newest 10,000 scans, those
+         *     with label jobs of the last 7 days, and those whose print bridge has asked for labels in the last day. So a device
+         *     that got another name is listed under both names for a while. `LabelJobs.php` with `station` returns the labels of one.
+         */
+        get: operations["listStations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/AuditLog.php": {
         parameters: {
             query?: never;
@@ -3334,6 +3484,50 @@ export interface paths {
          *     new numbers; then the response is 429 `too_many_attempts`. Each claim is recorded in the audit log.
          */
         post: operations["claimParcel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/AddClaimDocument.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a document to a claim
+         * @description For couriers, whose claims they are, and for staff. A receipt, an invoice or a picture of the label proves to the warehouse whose
+         *     parcel it is. PDF, JPG or PNG, at most 5 MiB, and at most 5 documents per claim. We detect the type from the content and remove the
+         *     metadata of pictures, such as the place where they were taken. Only an open claim takes documents. They stay with it if its customer is changed, and none can be taken back. The same file a second time
+         *     returns the `document_id` that it has. Only the courier and the staff can read it, and it is deleted with the claim after 180 days.
+         */
+        post: operations["addClaimDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/GetClaimDocument.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a document of a claim
+         * @description For the courier whose claim it is, and for staff. The response is the file. A courier sent it, so treat it like any file from
+         *     outside: programs should offer it as a download and not open it in the page.
+         */
+        get: operations["getClaimDocument"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3491,7 +3685,7 @@ export interface paths {
          *
          *     The log has the calls that were sent with a credential of a courier: its API key, its service tokens, and the access tokens of its
          *     users in the header `Authorization`, as a program sends them. What people do in the console is not in it. It has the operation, the
-         *     status, the `code` of a failure, the duration, and the parcels that the call named. It never has bodies, headers or secrets.
+         *     status, the `code` of a failure and the fields that it refused, the duration, and the parcels that the call named. It never has bodies, headers or secrets.
          *
          *     A refused call is in the log if its credential is a real one of the courier, also if it has expired or was revoked. A key or token
          *     that we do not know names no courier, so such a call is in no log: the response says what is wrong with it. Neither is a call of a
@@ -3505,6 +3699,146 @@ export interface paths {
         get: operations["listApiCalls"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Feeds.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List feeds
+         * @description For couriers, who list their own feeds, and for administrators and managers, who see those of all couriers. Newest first. The secret of a feed is
+         *     never shown again: `hint` has its last characters.
+         */
+        get: operations["listFeeds"];
+        put?: never;
+        /**
+         * Create, change, rotate or delete a feed
+         * @description For couriers, for their own feeds, and for administrators and managers, for those of any courier. `action` selects the operation. A feed accepts what a
+         *     service for tracking or a shop sends to its `url`, if it is signed with the secret of the feed. A courier can have 20 feeds.
+         *
+         *     - `create` makes a feed. Without `secret` the response contains one, once. Enter it and the URL at the sender.
+         *     - `update` changes the name, or the customer of a shop, or switches the feed off and on.
+         *     - `rotate` replaces the secret. The old one also works for one hour, because senders may use it that long. If you rotate again, the oldest secret stops
+         *       working immediately.
+         *     - `delete` ends the feed with all of its secrets immediately. What it has told about parcels stays, and so do pre-alerts.
+         *
+         *     A courier, or a user of the staff, can change feeds 300 times per day.
+         */
+        post: operations["manageFeeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/FeedEvents.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive an event of a tracking service or a shop
+         * @description Public: called by EasyPost, Shippo, Shopify and WooCommerce, not by your programs. Enter the `url` of a feed as the URL of a webhook there. The body must have the signature of the
+         *     sender, made with the secret of the feed. Anything else returns the same 401, also for a feed that does not exist or is switched off.
+         *
+         *     | `kind` | What is accepted |
+         *     | --- | --- |
+         *     | `easypost` | `X-Hmac-Signature: hmac-sha256-hex=` and the HMAC-SHA-256 of the body, in hex |
+         *     | `shippo` | `Shippo-Auth-Signature: t=<time>,v1=` and the HMAC-SHA-256 of the time, a full stop and the body, in hex; or, without this header, the secret as `token` in the query, because Shippo signs only for those who ask it to |
+         *     | `shopify` | `X-Shopify-Hmac-SHA256:` and the HMAC-SHA-256 of the body, in base64 |
+         *     | `woocommerce` | `X-WC-Webhook-Signature:` and the HMAC-SHA-256 of the body, in base64 |
+         *
+         *     An event of a carrier is kept for the tracking number of the courier, and pre-alerts of the number show it in `carrier_tracking`. The latest by the carrier's own time is
+         *     kept, whatever the order of arrival. An event that arrives again returns 200 and changes nothing. Nothing that arrives here changes the status of a
+         *     pre-alert or a package.
+         *
+         *     Each tracking number of a shop's order becomes a pre-alert, as if the courier had sent it. The order names the customer by a user code in its address, its note or
+         *     a field of its own. Otherwise it is the customer of the feed. `FeedRefusals.php` lists what could not be announced. A number of an order is announced
+         *     once, also if the order arrives again, changed, late or with further numbers. A cancelled order changes nothing. An order can have 50 numbers.
+         *
+         *     WooCommerce sends the id of a new webhook as a form without a signature. The response is 200 if the feed is one of WooCommerce that is switched on, and nothing changes.
+         *
+         *     A courier can receive 50,000 events per day; each tracking number of an order counts as one. Above that the response is 429 `quota_exceeded`. All of these
+         *     services but WooCommerce try again after 429 and 5xx.
+         */
+        post: operations["receiveFeedEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/FeedRefusals.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List parcels of shops that were not announced
+         * @description For couriers, who list those of their own feeds, and for administrators and managers, who see those of all couriers. Returns the tracking numbers of shops' orders
+         *     that could not become pre-alerts, with the reason. Newest first. Announce them yourself, or correct the cause and let the shop send the order again: a
+         *     number leaves the list when its order announces it. Each is kept for 30 days after the order last arrived.
+         */
+        get: operations["listFeedRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/MissingPrealerts.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delivered parcels that were not scanned
+         * @description For staff, who see all couriers, and for couriers, who see their own. Returns the pending pre-alerts whose carrier says that the parcel is delivered, at least
+         *     `after_hours` ago by the carrier's own time. They are what somebody should look for. The oldest delivery comes first. What carriers say comes from
+         *     `Feeds.php`. When the warehouse receives the parcel, it leaves the list.
+         */
+        get: operations["listMissingPrealerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/SetPrealertCarrier.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct the carrier of a pre-alert
+         * @description For staff, and for couriers, for their own pre-alerts. Services for tracking sometimes take a number for that of another carrier. The corrected carrier is shown in
+         *     `carrier_tracking`, also after further events. Null shows again what the sender of the events says. Nothing else changes.
+         */
+        post: operations["setPrealertCarrier"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3707,6 +4041,237 @@ export interface webhooks {
          * @description Sent to `api_url_update_package` as `package.updated`. Signature and retries: see *Webhooks and events* above.
          */
         post: operations["packageUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertReceived: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The parcel of a pre-alert has arrived
+         * @description Sent as `prealert.received` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertReceived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertFlagged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The owner of an announced parcel is in doubt
+         * @description Sent as `prealert.flagged` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertFlagged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertClaimed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Staff assigned a parcel to a pre-alert
+         * @description Sent as `prealert.claimed` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertClaimed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertReopened: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A pre-alert is pending again
+         * @description Sent as `prealert.reopened` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertReopened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertMissing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A delivered parcel was not scanned
+         * @description Sent as `prealert.missing` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertMissing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billPublished: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill was published
+         * @description Sent as `bill.published` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billPublished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billPaid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is paid
+         * @description Sent as `bill.paid` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billReopened: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is to be paid again
+         * @description Sent as `bill.reopened` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billReopened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billOverdue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is overdue
+         * @description Sent as `bill.overdue` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billOverdue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manifestDeparted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A flight with your packages has left
+         * @description Sent as `manifest.departed` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["manifestDeparted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manifestArrived: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A flight with your packages has arrived
+         * @description Sent as `manifest.arrived` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["manifestArrived"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3932,6 +4497,7 @@ export interface components {
          *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner or number. |
          *     | 400 | `prealert_not_flagged` | The pre-alert has no flag to clear. |
          *     | 400 | `parcel_claim_decided` | The claim was decided already. |
+         *     | 400 | `claim_document_not_acceptable` | The file is not a PDF, JPG or PNG that can be read. |
          *     | 400 | `default_rates_missing` | There are no default rates to copy. |
          *     | 400 | `logo_not_acceptable` | The file is not a logo that can be shown. It must be a JPG, PNG or SVG file. |
          *     | 400 | `endpoint_missing` | The courier has not set this URL, or is disabled. |
@@ -3968,9 +4534,15 @@ export interface components {
          *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
          *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
          *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `too_many_claim_documents` | The claim has the most documents that a claim can have. |
          *     | 409 | `too_many_users` | The courier has the most users that are allowed. |
+         *     | 409 | `not_a_sandbox` | The operation exists in sandboxes only. |
+         *     | 409 | `sandbox_life_ended` | The life has ended. |
+         *     | 409 | `too_many_sandbox_lives` | The sandbox plays as many lives as it may. |
+         *     | 409 | `sandbox_exists` | The courier has a sandbox already. |
          *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
          *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
+         *     | 409 | `too_many_feeds` | The courier has the most feeds that are allowed. |
          *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
          *     | 409 | `duplicate_courier_code` | Another courier has this code. |
          *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
@@ -3990,6 +4562,7 @@ export interface components {
          *     | 401 | `token_invalid` | The bearer token is malformed, or not a token of this instance. |
          *     | 401 | `token_expired` | The bearer token is older than 8 hours. |
          *     | 401 | `service_token_invalid` | The service token is damaged, or not a token of this instance. |
+         *     | 401 | `feed_signature_invalid` | The event has no signature of the feed, or the feed does not exist or is switched off. |
          *     | 401 | `service_token_expired` | The service token has expired. |
          *     | 401 | `service_token_replaced` | The service token was rotated, and the overlap is over. |
          *     | 401 | `service_token_revoked` | The service token was revoked. |
@@ -3997,7 +4570,7 @@ export interface components {
          *     | 403 | `key_invalid` | The API key is unknown or deactivated, or belongs to another instance. |
          *     | 403 | `account_disabled` | The user or its courier is disabled. |
          *     | 403 | `address_not_allowed` | The service token may not be used from this address. |
-         *     | 403 | `scope_missing` | The service token does not have a scope that the operation requires. |
+         *     | 403 | `scope_missing` | The service token does not have a scope that the request requires. |
          *     | 403 | `token_not_accepted` | The operation, or what the request asks of it, is not for service tokens. |
          *     | 403 | `permission_denied` | The role of the user does not have the permission, or may not change a field named in `errors`. |
          *     | 403 | `record_forbidden` | The record belongs to another courier. |
@@ -4006,8 +4579,12 @@ export interface components {
          *     | 403 | `two_factor_required` | The role requires two-factor authentication, and the user has not set it up. |
          *     | 404 | `route_not_found` | The path does not exist. |
          *     | 404 | `unknown_host` | No instance has this host name. |
+         *     | 404 | `unknown_sandbox` | No sandbox has the key in the path. |
+         *     | 404 | `sandbox_not_found` | The courier has no open sandbox. |
+         *     | 404 | `sandbox_life_not_found` | The life does not exist. |
          *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
          *     | 404 | `parcel_claim_not_found` | The claim does not exist. |
+         *     | 404 | `claim_document_not_found` | The document does not exist, or belongs to another courier. |
          *     | 404 | `label_job_not_found` | The label job does not exist. |
          *     | 404 | `package_not_found` | The package does not exist. |
          *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
@@ -4020,6 +4597,7 @@ export interface components {
          *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
          *     | 404 | `user_not_found` | The user does not exist. |
          *     | 404 | `service_token_not_found` | The service token does not exist. For couriers also if it belongs to another courier. |
+         *     | 404 | `feed_not_found` | The feed does not exist. For couriers also if it belongs to another courier. |
          *     | 404 | `session_not_found` | The user has no such session. |
          *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
          *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
@@ -4038,7 +4616,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "claim_document_not_acceptable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "feed_signature_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "unknown_sandbox" | "sandbox_not_found" | "sandbox_life_not_found" | "prealert_not_found" | "parcel_claim_not_found" | "claim_document_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "feed_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_claim_documents" | "too_many_users" | "not_a_sandbox" | "sandbox_life_ended" | "too_many_sandbox_lives" | "sandbox_exists" | "duplicate_token_name" | "too_many_tokens" | "too_many_feeds" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -4100,6 +4678,26 @@ export interface components {
          * @example 2026-11-21 08:30:00
          */
         UtcDateTime: string;
+        /** @description What the carrier says. `announced`: it knows the parcel and does not have it. `moving`: it has the parcel. `delivered_at_warehouse_door`: it says that the parcel is delivered. `problem`: something is in the way, `code` and `text` say what. `silent`: it says nothing. More values may be added. */
+        CarrierStatus: string;
+        /** @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`; null if there is none. */
+        NullableUtcDateTime: string | null;
+        /** @description What the carrier says about the parcel, by the feeds of the courier (`Feeds.php`). Null if nothing was heard. It never changes `status`, which is what the warehouse has scanned. */
+        CarrierTracking: {
+            status: components["schemas"]["CarrierStatus"];
+            /** @description The carrier, as the sender names it or as it was corrected. Null if it is unknown. */
+            carrier: string | null;
+            /** @description Whether the carrier was corrected with `SetPrealertCarrier.php`. */
+            is_carrier_corrected: boolean;
+            /** @description When it happened, by the carrier's own time; null if the carrier gave no time. */
+            occurred_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description The code of the sender's detailed status. Null if there is none. */
+            code: string | null;
+            /** @description What the carrier says, for people. Null if there is nothing. */
+            text: string | null;
+            /** @description Whether somebody must act, for example fetch the parcel or correct the address. */
+            is_action_needed: boolean;
+        } | null;
         Prealert: {
             prealert_id: components["schemas"]["Uuid"];
             /**
@@ -4126,6 +4724,7 @@ export interface components {
             status: components["schemas"]["PrealertStatus"];
             /** @description When it was submitted, in UTC. */
             created_at: components["schemas"]["UtcDateTime"];
+            carrier_tracking: components["schemas"]["CarrierTracking"];
         };
         PageMeta: {
             /** @description The requested page. */
@@ -4414,8 +5013,6 @@ export interface components {
         LoginSuccess: components["schemas"]["Success"] & {
             data: components["schemas"]["LoginGrant"];
         };
-        /** @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`; null if there is none. */
-        NullableUtcDateTime: string | null;
         /** @description A user as an administrator sees it. */
         ManagedUser: {
             user_id: components["schemas"]["Uuid"];
@@ -5030,7 +5627,7 @@ export interface components {
          * @description A list of the console.
          * @enum {string}
          */
-        ConsoleList: "parcels" | "places" | "manifests" | "unknown" | "unknown/claims" | "customers" | "couriers" | "announcements" | "bills" | "bills/run" | "bills/accounts" | "webhooks" | "team" | "settings/warehouses" | "settings/carriers" | "audit" | "announced" | "unknown-parcels" | "claims" | "my-customers" | "my-team" | "calls" | "couriers/calls";
+        ConsoleList: "parcels" | "places" | "manifests" | "unknown" | "unknown/claims" | "customers" | "couriers" | "announcements" | "bills" | "bills/run" | "bills/accounts" | "webhooks" | "team" | "settings/warehouses" | "settings/carriers" | "settings/stations" | "audit" | "announced" | "unknown-parcels" | "claims" | "my-customers" | "my-team" | "calls" | "couriers/calls";
         /** @description A view to save, which replaces the one with its name, or to remove. */
         SavedViewChange: {
             list: components["schemas"]["ConsoleList"];
@@ -5067,6 +5664,8 @@ export interface components {
             time_zone: string;
             /** @description An ISO 4217 code of a currency with two decimals. `USD` until an administrator changes it. */
             currency: string;
+            /** @description After how many hours a parcel that its carrier has delivered is missing, if the warehouse has not scanned it. 24 until an administrator changes it. See `MissingPrealerts.php`. */
+            missing_after_hours: number;
             /** @description When the settings were last changed; null if never. */
             updated_at: components["schemas"]["NullableUtcDateTime"];
         };
@@ -5078,6 +5677,8 @@ export interface components {
             time_zone?: string;
             /** @description An ISO 4217 code of a currency with two decimals. */
             currency?: string;
+            /** @description After how many hours a parcel that its carrier has delivered is missing. */
+            missing_after_hours?: number;
         };
         /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
@@ -5746,6 +6347,11 @@ export interface components {
         };
         /** @description A header line, then one line per package. */
         PackagesCsv: string;
+        /**
+         * @description Date and time with its zone, `YYYY-MM-DDTHH:MM:SSZ` (RFC 3339).
+         * @example 2026-11-21T08:30:00Z
+         */
+        ZonedDateTime: string;
         PackageRecord: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
@@ -5769,6 +6375,15 @@ export interface components {
             description: string | null;
             /** @description When the package was received, in UTC. */
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. */
+            entry_date_time_utc?: components["schemas"]["ZonedDateTime"];
+            /**
+             * Format: uuid
+             * @description The courier's pre-alert that the package was matched with; null if there is none, or if the number is masked.
+             */
+            prealert_id?: string | null;
+            /** @description The `Reference` of that pre-alert, for example an order number; null if there is none. */
+            reference?: string | null;
             /** @description The courier that the package belongs to; null if unknown. */
             courier_name: string | null;
             /** @description The carrier that brought the package. */
@@ -6586,6 +7201,32 @@ export interface components {
              * @example []
              */
             disputed?: string[];
+        };
+        /** @description One change of a manifest. */
+        ManifestChange: {
+            change_id: components["schemas"]["Uuid"];
+            at: components["schemas"]["UtcDateTime"];
+            /** @description The name of the user or of the service token; null for the service itself. */
+            changed_by: string | null;
+            /**
+             * @description The action: `manifest.created`, `manifest.updated`, `manifest.status_changed`, `manifest.packages_added` or `manifest.packages_removed`. We may add new ones.
+             * @example manifest.status_changed
+             */
+            action: string;
+            /** @description The changed fields before the change; null if there are none. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The changed fields after the change; null if there are none. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** @description How many packages were added or removed. */
+            packages: number;
+            /** @description The house numbers of the first 20 of these packages. A package whose receipt was voided is left out. */
+            house_numbers: string[];
+            /** @description The remark on the change. */
+            remarks: string | null;
         };
         /** @description Numbers of parcels. `expected` is the sum of `loaded` and `missing`. */
         LoadingCounts: {
@@ -8144,6 +8785,13 @@ export interface components {
          */
         WebhookFormat: "event" | "flat" | "flat_array";
         /**
+         * @description Type of an event. The types of packages are always in the feed. Of the others, the feed has those that the courier has chosen for one of its URLs.
+         * @enum {string}
+         */
+        CourierEventType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "prealert.missing" | "bill.published" | "bill.paid" | "bill.reopened" | "bill.overdue" | "manifest.departed" | "manifest.arrived";
+        /** @description Types of events, each once. */
+        EventTypesOfUrl: components["schemas"]["CourierEventType"][];
+        /**
          * @description Names the previous webhook secret: the first 16 hexadecimal digits of its SHA-256. Null if only the current secret signs. Send it to `EndPreviousWebhookSecret.php`, so that no other secret is ended.
          * @example 9f86d081884c7d65
          */
@@ -8201,6 +8849,10 @@ export interface components {
             add_package_format: components["schemas"]["WebhookFormat"];
             /** @description What we send to `api_url_update_package`. The weight of a flat package is in pounds. */
             update_package_format: components["schemas"]["WebhookFormat"];
+            /** @description The types of events that we send to `api_url_add_package`. */
+            add_package_events: components["schemas"]["EventTypesOfUrl"];
+            /** @description The types of events that we send to `api_url_update_package`. */
+            update_package_events: components["schemas"]["EventTypesOfUrl"];
             /** @description The token that we send to your URLs as `Authorization: Bearer <api_token>`. A flat package also contains it, see *flatPackageCreated*. */
             api_token: string | null;
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
@@ -8228,6 +8880,8 @@ export interface components {
          * @enum {string}
          */
         CourierSettingsAction: "regenerate_key" | "rotate_webhook_secret";
+        /** @description Types of events. */
+        ChosenEventTypes: components["schemas"]["CourierEventType"][];
         /** @description Either `action` alone, or any of the other fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         CourierSettingsUpdate: {
             action?: components["schemas"]["CourierSettingsAction"];
@@ -8259,6 +8913,10 @@ export interface components {
             add_package_format?: components["schemas"]["WebhookFormat"];
             /** @description What we send to `api_url_update_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             update_package_format?: components["schemas"]["WebhookFormat"];
+            /** @description The types of events that we send to `api_url_add_package` from now on, at first `package.created`. The list replaces the present one; an empty list stops all events. With a flat format, only types of packages. */
+            add_package_events?: components["schemas"]["ChosenEventTypes"];
+            /** @description The same for `api_url_update_package`, at first `package.status_changed` and `package.updated`. */
+            update_package_events?: components["schemas"]["ChosenEventTypes"];
             /** @description The token that we send to your URLs. Visible ASCII characters without spaces. */
             api_token?: string;
             /** @description Your colour, `#RRGGBB`. */
@@ -8326,6 +8984,247 @@ export interface components {
              */
             courier_id?: string;
         };
+        /** @description The open sandbox of a courier, without its credentials; null if there is none. */
+        OpenSandbox: {
+            sandbox_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The live courier that the sandbox belongs to.
+             */
+            courier_id: string;
+            /** @description The name of the courier, live and in the sandbox. */
+            courier_name: string;
+            /** @description The path of the sandbox, without a slash at its end. Put it between the host and the path of an operation. */
+            base_path: string;
+            /**
+             * Format: uuid
+             * @description The courier in the sandbox. Its `courier_code` is that of the live courier.
+             */
+            sandbox_courier_id: string;
+            created_at: components["schemas"]["UtcDateTime"];
+        } | null;
+        /** @description The clock of a sandbox. It decides only when the next step of a life is due. All stored times, such as `received_at`, are real times. */
+        SandboxClock: {
+            /**
+             * @description What the clock shows, `YYYY-MM-DD HH:MM:SS` in UTC.
+             * @example 2026-11-24 08:30:00
+             */
+            sandbox_time: string;
+            /**
+             * @description How many seconds of the sandbox pass in a second. 1 is real time, and 0 stands still.
+             * @example 60
+             */
+            speed: number;
+            /**
+             * @description How many lives have a step that is due and not played yet. It is 0 when everything that the clock has reached was played.
+             * @example 0
+             */
+            steps_due: number;
+        };
+        /** @description `happy`: received, put away, shipped, delivered and billed. `weight`: the same, with a weight that is corrected. `hold`: put on hold and released before it is shipped. `disputed`: received with the code of another customer, so that its pre-alert is flagged, and then reviewed. `lost`: lost after it was shipped. `returned`: returned after it was delivered. `claimed`: received without an owner, claimed with its number, and approved. More values may be added. */
+        SandboxLifeName: string;
+        /** @description The next step of a life; null when it has ended without a refusal. */
+        SandboxStep: {
+            /**
+             * @description The step. `/docs/sandbox-lives` has the table of the steps, and the operation that each executes. More values may be added.
+             * @example package_received
+             */
+            step: string;
+            /** @description When it is due, in the time of the sandbox, `YYYY-MM-DD HH:MM:SS` in UTC; null for a life that has ended. */
+            due_at: string | null;
+        } | null;
+        /** @description Why the next step was refused, which has ended the life; null unless `state` is `refused`. */
+        SandboxRefusal: {
+            /**
+             * @description The code of the operation that the step has executed, as in `code` of a failure.
+             * @example prealert_not_found
+             */
+            code: string;
+            /** @description Its message. */
+            message: string;
+        } | null;
+        /** @description The life of a parcel in a sandbox. */
+        SandboxLife: {
+            life_id: components["schemas"]["Uuid"];
+            life: components["schemas"]["SandboxLifeName"];
+            /**
+             * @description The number of the parcel. Announce that of a life `claimed` yourself, if you want to.
+             * @example LIFE-HAPPY-1
+             */
+            tracking_number: string;
+            /** @description `playing`: steps are left. `finished`: all were played. `refused`: a step was refused. `stopped`: you have stopped it. More values may be added. */
+            state: string;
+            /** @description The number of steps that were played. */
+            steps_played: number;
+            /** @description All steps of the life, in their order. */
+            steps: string[];
+            next_step: components["schemas"]["SandboxStep"];
+            refusal: components["schemas"]["SandboxRefusal"];
+            /**
+             * Format: uuid
+             * @description The record that belongs to the life; null if it has none yet.
+             */
+            prealert_id: string | null;
+            /**
+             * Format: uuid
+             * @description The record that belongs to the life; null if it has none yet.
+             */
+            package_id: string | null;
+            /**
+             * Format: uuid
+             * @description The record that belongs to the life; null if it has none yet.
+             */
+            manifest_id: string | null;
+            /**
+             * Format: uuid
+             * @description The record that belongs to the life; null if it has none yet.
+             */
+            bill_id: string | null;
+            /** @description When it started, in the time of the sandbox, `YYYY-MM-DD HH:MM:SS` in UTC. */
+            started_at: string;
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description The clock and the lives of an open sandbox, as `getSandboxLives` returns them in it; null if there is no sandbox. */
+        SandboxState: {
+            clock: components["schemas"]["SandboxClock"];
+            /** @description The lives, the newest first. All that are playing, and the last 50 that have ended. */
+            lives: components["schemas"]["SandboxLife"][];
+            /** @description Numbers of pending pre-alerts of the last day that begin with `LIFE`, and start no life because they are not spelled like a magic number, such as `LIFE-HAPY-1`. The newest first, at most 20. */
+            misspelled_numbers: string[];
+        } | null;
+        GetSandboxResult: components["schemas"]["Success"] & {
+            data: {
+                sandbox: components["schemas"]["OpenSandbox"];
+                state: components["schemas"]["SandboxState"];
+            };
+        };
+        /** @description Makes a sandbox. */
+        CreateSandboxAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff (400 if missing). Ignored for a courier, which has its own.
+             */
+            courier_id?: string;
+        };
+        /** @description Ends the sandbox. */
+        EndSandboxAction: {
+            /**
+             * @description Always `end`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "end";
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff (400 if missing). Ignored for a courier, which has its own.
+             */
+            courier_id?: string;
+        };
+        /** @description An action on the sandbox of a courier. */
+        SandboxAction: components["schemas"]["CreateSandboxAction"] | components["schemas"]["EndSandboxAction"];
+        /** @description A sandbox of a courier, without its credentials. */
+        Sandbox: {
+            sandbox_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The live courier that the sandbox belongs to.
+             */
+            courier_id: string;
+            /** @description The name of the courier, live and in the sandbox. */
+            courier_name: string;
+            /** @description The path of the sandbox, without a slash at its end. Put it between the host and the path of an operation. */
+            base_path: string;
+            /**
+             * Format: uuid
+             * @description The courier in the sandbox. Its `courier_code` is that of the live courier.
+             */
+            sandbox_courier_id: string;
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description The credentials of a new sandbox, which are not shown again; null after `end`. */
+        SandboxCredentials: {
+            /** @description A service token of the courier in the sandbox, with all scopes of a courier. It is valid for 365 days. */
+            service_token: string;
+            /** @description The API key of the courier in the sandbox, for `createPrealert`. */
+            api_key: string;
+            /** @description The user codes of the customers in the sandbox. */
+            user_codes: string[];
+        } | null;
+        ManageSandboxResult: components["schemas"]["Success"] & {
+            data: {
+                sandbox: components["schemas"]["Sandbox"];
+                credentials: components["schemas"]["SandboxCredentials"];
+            };
+        };
+        SandboxLivesResult: components["schemas"]["Success"] & {
+            data: {
+                clock: components["schemas"]["SandboxClock"];
+                /** @description The lives, the newest first. All that are playing, and the last 50 that have ended. */
+                lives: components["schemas"]["SandboxLife"][];
+                /** @description Numbers of pending pre-alerts of the last day that begin with `LIFE`, and start no life because they are not spelled like a magic number, such as `LIFE-HAPY-1`. The newest first, at most 20. */
+                misspelled_numbers: string[];
+            };
+        };
+        /** @description Starts a life that no pre-alert starts. */
+        StartSandboxLifeAction: {
+            /**
+             * @description Always `start`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "start";
+            /**
+             * @description The life. All others start with the pre-alert of a magic number.
+             * @enum {string}
+             */
+            life: "claimed";
+        };
+        /** @description Advances the clock. */
+        AdvanceSandboxClockAction: {
+            /**
+             * @description Always `advance`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "advance";
+            /** @description By so many hours of the sandbox. */
+            hours: number;
+        };
+        /** @description Advances the clock to the next step that is due, of all lives. */
+        NextSandboxStepAction: {
+            /**
+             * @description Always `next_step`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "next_step";
+        };
+        /** @description Sets the speed of the clock. */
+        SetSandboxSpeedAction: {
+            /**
+             * @description Always `set_speed`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "set_speed";
+            /** @description How many seconds of the sandbox pass in a second. 1 is real time, 60 is an hour per minute, 1440 a day per minute. With 0 the clock stands still and moves only with `advance` and `next_step`. */
+            speed: number;
+        };
+        /** @description Stops a life. */
+        StopSandboxLifeAction: {
+            /**
+             * @description Always `stop`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "stop";
+            /**
+             * Format: uuid
+             * @description The life.
+             */
+            life_id: string;
+        };
+        /** @description An action on the lives and the clock of a sandbox. */
+        SandboxLivesAction: components["schemas"]["StartSandboxLifeAction"] | components["schemas"]["AdvanceSandboxClockAction"] | components["schemas"]["NextSandboxStepAction"] | components["schemas"]["SetSandboxSpeedAction"] | components["schemas"]["StopSandboxLifeAction"];
         /**
          * @description What a token may do. `intake:write` and `manifests:write` are only for tokens of the staff.
          * @enum {string}
@@ -8794,7 +9693,7 @@ export interface components {
          * @description Type of the event, as `type` of the webhook.
          * @enum {string}
          */
-        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "webhook.test";
+        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "prealert.missing" | "bill.published" | "bill.paid" | "bill.reopened" | "bill.overdue" | "manifest.departed" | "manifest.arrived" | "webhook.test";
         /** @description One request to the courier's URL. */
         WebhookAttempt: {
             /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
@@ -8889,11 +9788,8 @@ export interface components {
             /** @description Only deliveries created at or before this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
             to?: string;
             endpoint?: components["schemas"]["WebhookEndpoint"];
-            /**
-             * @description Only deliveries of events of this type.
-             * @enum {string}
-             */
-            type?: "package.created" | "package.status_changed" | "package.updated";
+            /** @description Only deliveries of events of this type. */
+            type?: components["schemas"]["CourierEventType"];
             status?: components["schemas"]["WebhookDeliveryStatus"];
             /**
              * Format: uuid
@@ -8964,6 +9860,13 @@ export interface components {
         EventId: string;
         /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, in the order in which they happened. The feed has no gaps. A URL gets only its types, so there the numbers have gaps. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
         EventSequence: number;
+        /**
+         * Format: uuid
+         * @description Your pre-alert that the package was matched with; null if there is none, or while the customer is unknown. Missing in events that are older than this field.
+         */
+        EventPrealertId: string | null;
+        /** @description The `Reference` of that pre-alert, for example your order number; null if there is none. Missing in older events. */
+        EventReference: string | null;
         /** @description A package as its courier sees it. */
         EventPackage: {
             package_id: components["schemas"]["Uuid"];
@@ -9002,6 +9905,12 @@ export interface components {
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. Missing in events that are older than this field. */
+            entry_date_time_utc?: components["schemas"]["ZonedDateTime"];
+            prealert_id?: components["schemas"]["EventPrealertId"];
+            reference?: components["schemas"]["EventReference"];
+            /** @description The same time as `voided_at`, with its zone. */
+            voided_at_utc?: components["schemas"]["ZonedDateTime"];
             /** @description When the receipt was voided, in UTC. Only in the last `package.updated` of a package that was received by mistake: it does not exist any more, so delete it. Pre-alerts of its number are `pending` again. If the parcel arrives, it is a new package. */
             voided_at?: components["schemas"]["UtcDateTime"];
         };
@@ -9015,6 +9924,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventPackage"];
         };
         /** @description The current state of a package, after its fields were corrected or a synchronisation was requested. It replaces all that you have stored about the package. */
@@ -9027,6 +9937,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventPackage"];
         };
         /** @description The old and the new status of a package. */
@@ -9042,8 +9953,12 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
+            prealert_id?: components["schemas"]["EventPrealertId"];
+            reference?: components["schemas"]["EventReference"];
             /** @description When it happened, in UTC. Only for events that staff recorded, which can be recorded later. */
             occurred_at?: components["schemas"]["UtcDateTime"];
+            /** @description The same time as `occurred_at`, with its zone. */
+            occurred_at_utc?: components["schemas"]["ZonedDateTime"];
             /** @description Where it happened. Only for events that staff recorded. */
             location?: string | null;
             /** @description Remark of staff. Only for events that staff recorded. */
@@ -9059,10 +9974,240 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
-        /** @description A change to one of the courier's packages, exactly as in its webhook. */
-        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
+        /** @description A pre-alert with its new status. */
+        EventPrealert: {
+            prealert_id: components["schemas"]["Uuid"];
+            /** @description As you announced it. */
+            tracking_number: string;
+            /** @description The user code that the customer has now. */
+            user_code: string;
+            vendor: string | null;
+            description: string | null;
+            /** @description Your own reference, as you sent it. */
+            reference: string | null;
+            status: components["schemas"]["PrealertStatus"];
+            /**
+             * Format: uuid
+             * @description The package, if `status` is `received` and you see the package with its customer; else null. The warehouse may receive a package for the courier and not yet for a customer.
+             */
+            package_id: string | null;
+            /** @description The warehouse's own number of that package. */
+            house_number: string | null;
+            /** @description When you announced it. */
+            announced_at: components["schemas"]["ZonedDateTime"];
+            /** @description Only in `prealert.missing`, what the carrier says. */
+            carrier_tracking?: components["schemas"]["CarrierTracking"];
+        };
+        /** @description The parcel of a pre-alert has arrived. */
+        PrealertReceivedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.received";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description The owner of the parcel is in doubt, and staff decide. */
+        PrealertFlaggedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.flagged";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description Staff have decided that the parcel is that of the pre-alert. */
+        PrealertClaimedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.claimed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description A pre-alert is pending again, because a number was corrected, a receipt was voided, or staff have cleared its flag. */
+        PrealertReopenedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.reopened";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description The carrier says that the parcel is delivered, and the warehouse has not scanned it within the hours of `TenantSettings`. Sent once per pre-alert. */
+        PrealertMissingEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.missing";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description A bill as its courier sees it. */
+        EventBill: {
+            bill_id: components["schemas"]["Uuid"];
+            invoice_number: string;
+            service_type: string;
+            start_date: components["schemas"]["CalendarDate"];
+            end_date: components["schemas"]["CalendarDate"];
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Without the tax.
+             */
+            subtotal: number;
+            /**
+             * Format: double
+             * @description Percent of the subtotal.
+             */
+            tax_rate: number;
+            /** Format: double */
+            tax_amount: number;
+            /** Format: double */
+            total_amount: number;
+            /** Format: double */
+            paid_amount: number;
+            /**
+             * Format: double
+             * @description What is left to pay.
+             */
+            balance: number;
+            /** @description The currency of the amounts, as ISO 4217 writes it. */
+            currency: string;
+            /** @enum {string} */
+            status: "published" | "paid";
+            /** @description The last day to pay, in UTC. */
+            due_date: components["schemas"]["CalendarDate"];
+            published_at: components["schemas"]["ZonedDateTime"];
+        };
+        /** @description A bill was published. You see it from now on. */
+        BillPublishedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.published";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description Nothing of a bill is left to pay. It is sent again if a payment was voided and replaced. */
+        BillPaidEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.paid";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description A payment of a paid bill was voided: a part of the bill is to be paid again. */
+        BillReopenedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.reopened";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description The due date of a bill has passed in UTC, and a part is unpaid. It is sent once per bill, within an hour. */
+        BillOverdueEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.overdue";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description A flight manifest, with your packages only. */
+        EventManifest: {
+            manifest_id: components["schemas"]["Uuid"];
+            manifest_number: string;
+            /** @description The air waybill. */
+            awb_number: string | null;
+            flight_number: string | null;
+            flight_date: components["schemas"]["NullableCalendarDate"];
+            /**
+             * @description The status of the manifest.
+             * @enum {string}
+             */
+            status: "shipped" | "completed";
+            /** @description The number of your packages on the manifest, whatever their status. */
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            total_weight: number;
+            /** @description Their ids, at most 1,000. */
+            package_ids: components["schemas"]["Uuid"][];
+            /** @description Whether there are more. `GET /api/GetManifest.php` returns all of them. */
+            package_ids_are_cut: boolean;
+        };
+        /** @description A flight with packages of yours has left: its manifest is `shipped`. */
+        ManifestDepartedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "manifest.departed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventManifest"];
+        };
+        /** @description A flight with packages of yours has arrived: its manifest is `completed`. */
+        ManifestArrivedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "manifest.arrived";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventManifest"];
+        };
+        /** @description A change that concerns the courier, exactly as in its webhook. */
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PrealertReceivedEvent"] | components["schemas"]["PrealertFlaggedEvent"] | components["schemas"]["PrealertClaimedEvent"] | components["schemas"]["PrealertReopenedEvent"] | components["schemas"]["PrealertMissingEvent"] | components["schemas"]["BillPublishedEvent"] | components["schemas"]["BillPaidEvent"] | components["schemas"]["BillReopenedEvent"] | components["schemas"]["BillOverdueEvent"] | components["schemas"]["ManifestDepartedEvent"] | components["schemas"]["ManifestArrivedEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -9070,9 +10215,9 @@ export interface components {
             next_after: number;
             /** @description Whether more events already exist. */
             has_more: boolean;
-            /** @description Sequence of the oldest stored event; null if there is none. */
+            /** @description Sequence of the oldest stored event; null if none is stored that you may read. */
             first_sequence: number | null;
-            /** @description Sequence of the newest event; 0 if there never was one. */
+            /** @description Sequence of the newest event that you may read; 0 if there never was one. */
             last_sequence: number;
             /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
             is_ahead: boolean;
@@ -9355,6 +10500,8 @@ export interface components {
              * @description The pre-alert that decided the owner; null if none did, or if the tracking number is masked.
              */
             prealert_id: string | null;
+            /** @description The `Reference` of that pre-alert, for example an order number; null if there is none, or if the number is masked. */
+            reference?: string | null;
             /**
              * Format: double
              * @description Weight in lb.
@@ -9402,8 +10549,12 @@ export interface components {
             bill: components["schemas"]["PackageBill"];
             /** @description When the package was received, in UTC. */
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. */
+            entry_date_time_utc?: components["schemas"]["ZonedDateTime"];
             /** @description When the package last changed, in UTC. */
             updated_at: components["schemas"]["UtcDateTime"];
+            /** @description The same time with its zone. */
+            updated_at_utc?: components["schemas"]["ZonedDateTime"];
         };
         /** @description What is counted. More kinds may be added. */
         AttentionKind: string;
@@ -9652,6 +10803,23 @@ export interface components {
             /** @description The number of packages in the warehouse that were put to no place. */
             without_location: number;
         };
+        /** @description A station of the warehouse, and the printing of its labels. Its name is the one that its device sends with scans. */
+        StationRecord: {
+            /** @description The name of the station. */
+            station: string;
+            /** @description When its latest scan arrived, in UTC; null if none is among the newest 10,000 scans of the tenant. */
+            last_scan_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description The full name of the user of this scan; null without a scan. */
+            last_scan_by: string | null;
+            /** @description When a print bridge last asked for its labels, in UTC, accurate to 30 seconds; null if none did in the last day. */
+            bridge_seen_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description Whether a print bridge serves it, because one has asked for its labels in the last two minutes. */
+            has_bridge: boolean;
+            /** @description The number of its labels that are not printed yet and not expired. */
+            waiting_labels: number;
+            /** @description The number of its labels of the last 7 days that are `failed`, `unconfirmed` or `expired`, and were not printed again since. */
+            failed_labels: number;
+        };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
          * @enum {string}
@@ -9794,6 +10962,34 @@ export interface components {
             claim_id: components["schemas"]["Uuid"];
             status: components["schemas"]["ParcelClaimStatus"];
         };
+        ClaimDocumentUpload: {
+            /**
+             * Format: uuid
+             * @description The open claim.
+             */
+            claim_id: string;
+            /**
+             * Format: binary
+             * @description A receipt, an invoice or a picture of the label. PDF, JPG or PNG, at most 5 MiB.
+             */
+            document: string;
+        };
+        /** @description A document that proves a claim. */
+        ClaimDocument: {
+            /** @description Identifier of the document. `GetClaimDocument.php` returns the file. */
+            document_id: components["schemas"]["Uuid"];
+            /**
+             * @description The type, detected from the content.
+             * @enum {string}
+             */
+            media_type: "application/pdf" | "image/jpeg" | "image/png";
+            /** @description Size of the file as it is stored. Pictures are stored without their metadata. */
+            bytes: number;
+            /** @description When the document was sent, in UTC. */
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description The documents of the claim, oldest first. Empty if it has none. */
+        ClaimDocuments: components["schemas"]["ClaimDocument"][];
         ParcelClaim: {
             /** @description Identifier of the claim. */
             claim_id: components["schemas"]["Uuid"];
@@ -9817,6 +11013,7 @@ export interface components {
             created_at: components["schemas"]["UtcDateTime"];
             /** @description When the warehouse decided, in UTC; null before. */
             decided_at: string | null;
+            documents: components["schemas"]["ClaimDocuments"];
         };
         /** @description How many of the numbers that the courier announces arrive. Null for a claim, because a courier has only 5 of them per hour. Pre-alerts have no such limit, so a courier can announce guessed numbers: then few or none of them arrive. The newest 10,000 pre-alerts of the last 30 days count. */
         CourierAnnouncements: {
@@ -9846,6 +11043,7 @@ export interface components {
             /** @description Whether the claim or the pre-alert was made after the parcel was received. Then it may be a guess: ask for a document. */
             after_receipt: boolean;
             announcements: components["schemas"]["CourierAnnouncements"];
+            documents: components["schemas"]["ClaimDocuments"];
         };
         UnknownParcel: {
             /** @description Identifier of the package. */
@@ -10038,6 +11236,15 @@ export interface components {
          * @enum {string}
          */
         ApiCallCredential: "api_key" | "service_token" | "access_token";
+        /** @description A field that a call was refused for. */
+        RefusedField: {
+            /** @description The field or query parameter, as in `errors` of the response. */
+            field: string;
+            /** @description The row of an uploaded file, or the line of `application/x-ndjson`. Absent if there is none. */
+            row?: number;
+            /** @description The reason, as in `errors` of the response. */
+            code: string;
+        };
         /** @description A call that was made with a credential of a courier. Bodies, headers, addresses and secrets are not kept. */
         ApiCall: {
             /** @description The `X-Request-Id` of the response, and the `request_id` of a failure. */
@@ -10056,6 +11263,8 @@ export interface components {
             status: number | null;
             /** @description The `code` of a failure; null for a success, and if the client closed the connection. */
             code: string | null;
+            /** @description The first fields that the failure named in `errors`, without the messages. Empty for other failures, for a stored response, and for calls before the release that added it. */
+            refused: components["schemas"]["RefusedField"][];
             /** @description Milliseconds from the end of the request's headers to the last byte of the response. */
             duration_ms: number;
             credential: components["schemas"]["ApiCallCredential"];
@@ -10082,6 +11291,174 @@ export interface components {
             kept_percent: number;
             /** @description The calls of this UTC day that were not kept because the log of the day is full. The share above is not counted. */
             left_out_today: number;
+        };
+        /** @description Who sends to the feed. More kinds may be added. */
+        SentFeedKind: string;
+        /** @description A place that another service sends events to, without its secret. */
+        Feed: {
+            feed_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The courier whose parcels the events are about.
+             */
+            courier_id: string;
+            /** @description The name of the feed. */
+            name: string;
+            kind: components["schemas"]["SentFeedKind"];
+            /** @description For a shop, the customer to whom parcels are announced if the order names no other. Null if there is none, and for carriers. */
+            user_code: string | null;
+            /** @description The path to enter at the sender, behind `https://` and the host of your instance. For `shippo` without HMAC, add `&token=` and the secret. */
+            url: string;
+            /** @description Whether events are accepted. A feed that is switched off refuses them with 401. */
+            is_active: boolean;
+            /** @description The last characters of the secret, to compare it with what the sender has. */
+            hint: string;
+            /** @description The last characters of the secret before the last rotation; null if that does not work any more. */
+            previous_hint: string | null;
+            /** @description Until when the secret before the last rotation works; null if there is none that works. */
+            previous_ends_at: components["schemas"]["NullableUtcDateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description When the secret was last replaced; null if never. */
+            rotated_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description When the last event with a right signature arrived, exact to a minute; null if there was none. */
+            last_received_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        ListFeedsResult: components["schemas"]["Success"] & {
+            /** @description The feeds of this page. */
+            data: components["schemas"]["Feed"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /**
+         * @description Who sends to the feed, and in which form. `easypost` and `shippo` send tracking events of carriers. `shopify` and `woocommerce` send orders of a shop. More kinds may be added.
+         * @enum {string}
+         */
+        FeedKind: "easypost" | "shippo" | "shopify" | "woocommerce";
+        /** @description Makes a feed. */
+        CreateFeedAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /**
+             * Format: uuid
+             * @description For staff, the courier that the feed is for. Required for staff (400 if missing). For a courier it is ignored.
+             */
+            courier_id?: string;
+            kind: components["schemas"]["FeedKind"];
+            /** @description A name that says where the events come from. For a shop, pre-alerts have it as `vendor`. */
+            name: string;
+            /** @description For `shopify` and `woocommerce`, the user code of an active customer of the courier, for orders that name no customer. Null for none: such orders are then refused, see `FeedRefusals.php`. */
+            user_code?: string | null;
+            /**
+             * Format: password
+             * @description The secret that the sender signs with, if the sender has made it. If omitted, we make one.
+             */
+            secret?: string;
+        };
+        /** @description Renames a feed, switches it on or off, or changes the customer of a shop. What is omitted stays. */
+        UpdateFeedAction: {
+            /**
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            feed_id: components["schemas"]["Uuid"];
+            /** @description A name that says where the events come from. For a shop, pre-alerts have it as `vendor`. */
+            name?: string;
+            /** @description For `shopify` and `woocommerce`, the user code of an active customer of the courier, for orders that name no customer. Null for none: such orders are then refused, see `FeedRefusals.php`. */
+            user_code?: string | null;
+            /** @description Whether events are accepted. */
+            is_active?: boolean;
+        };
+        /** @description Replaces the secret. The old one also works for one hour. */
+        RotateFeedAction: {
+            /**
+             * @description Always `rotate`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "rotate";
+            feed_id: components["schemas"]["Uuid"];
+            /**
+             * Format: password
+             * @description The secret that the sender signs with, if the sender has made it. If omitted, we make one.
+             */
+            secret?: string;
+        };
+        /** @description Deletes a feed. What it has told about parcels stays. */
+        DeleteFeedAction: {
+            /**
+             * @description Always `delete`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "delete";
+            feed_id: components["schemas"]["Uuid"];
+        };
+        /** @description An action on feeds. */
+        FeedAction: components["schemas"]["CreateFeedAction"] | components["schemas"]["UpdateFeedAction"] | components["schemas"]["RotateFeedAction"] | components["schemas"]["DeleteFeedAction"];
+        ManageFeedsResult: components["schemas"]["Success"] & {
+            data: {
+                /** @description The secret that we made, after `create` and `rotate` without one of yours. Enter it at the sender now: it is not shown again. Null after other actions. */
+                secret: string | null;
+                feed: components["schemas"]["Feed"];
+            };
+        };
+        /** @description The body as the sender defines it: `tracker.created` and `tracker.updated` of EasyPost, `track_updated` of Shippo, an order or a fulfillment of Shopify, an order of WooCommerce. Other events are accepted and change nothing. */
+        FeedEvent: {
+            [key: string]: unknown;
+        };
+        /** @description What WooCommerce sends when a webhook is created. It has no signature, and changes nothing. */
+        FeedPing: {
+            /** @description The id of the webhook at the shop. */
+            webhook_id?: string;
+        };
+        ReceiveFeedEventResult: components["schemas"]["Success"] & {
+            data: {
+                /** @description `stored`: it is the latest that is known of the parcel. `late`: something later is known. `announced`: there are new pre-alerts of the order. `refused`: there are none, and `FeedRefusals.php` has the reasons. `repeated`: it has arrived before, or all of its parcels are announced already. `ignored`: it is no event that we read, or has no tracking number. More values may be added. */
+                outcome: string;
+            };
+        };
+        /** @description A parcel of a shop's order that was not announced. The order is not kept, nor are names and addresses. */
+        FeedRefusal: {
+            refusal_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The feed that the order arrived at.
+             */
+            feed_id: string;
+            /** @description The name of the feed. */
+            feed_name: string;
+            /**
+             * Format: uuid
+             * @description The courier of the feed.
+             */
+            courier_id: string;
+            /** @description The number of the order, as the shop shows it. Null if it has none. */
+            reference: string | null;
+            /** @description The tracking number as the shop sent it. Null if it is too long to be one, or if the whole order was refused. */
+            tracking_number: string | null;
+            /** @description `no_user_code`: the order names no customer, and the feed has none. `unknown_user_code`: the order or the feed names a code that no active customer has. `several_customers`: the order names several. `invalid_tracking_number`: the text is no tracking number, or several. `other_customer`: the number is announced already, for another customer. `too_many_numbers`: the order has more than 50 tracking numbers. More values may be added. */
+            reason: string;
+            /** @description When the order last arrived. */
+            refused_at: components["schemas"]["UtcDateTime"];
+        };
+        ListFeedRefusalsResult: components["schemas"]["Success"] & {
+            /** @description The refused parcels of this page. */
+            data: components["schemas"]["FeedRefusal"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        MissingPrealertMeta: components["schemas"]["PageMeta"] & {
+            /** @description The hours since the delivery that were applied. */
+            after_hours: number;
+        };
+        PrealertCarrier: {
+            /**
+             * Format: uuid
+             * @description The pre-alert.
+             */
+            prealert_id: string;
+            /** @description The carrier that has the parcel. Null to show again what the sender of the events says. */
+            carrier: string | null;
         };
         /**
          * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
@@ -10194,6 +11571,7 @@ export interface components {
             /** @description Always null, because a test is not one of the numbered events. */
             sequence: number | null;
             timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: {
                 message: string;
             };
@@ -10303,6 +11681,10 @@ export interface components {
         };
         GetManifestResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ManifestDetail"];
+        };
+        ListManifestChangesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ManifestChange"][];
+            meta: components["schemas"]["KeyPageMeta"];
         };
         GetManifestLoadingResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ManifestLoading"];
@@ -10467,6 +11849,11 @@ export interface components {
             data: components["schemas"]["WarehouseLocation"][];
             meta: components["schemas"]["LocationListMeta"];
         };
+        ListStationsResult: components["schemas"]["Success"] & {
+            /** @description The stations of this page. */
+            data: components["schemas"]["StationRecord"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
             data: components["schemas"]["AuditEntry"][];
@@ -10477,6 +11864,9 @@ export interface components {
         };
         ClaimParcelResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ParcelClaimCreated"];
+        };
+        AddClaimDocumentResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ClaimDocument"];
         };
         ListParcelClaimsResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -10504,6 +11894,14 @@ export interface components {
             data: components["schemas"]["ApiCall"][];
             meta: components["schemas"]["ApiCallPageMeta"];
         };
+        ListMissingPrealertsResult: components["schemas"]["Success"] & {
+            /** @description The records of this page. */
+            data: components["schemas"]["Prealert"][];
+            meta: components["schemas"]["MissingPrealertMeta"];
+        };
+        SetPrealertCarrierResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Prealert"];
+        };
         GetContractJsonResult: {
             [key: string]: unknown;
         };
@@ -10519,6 +11917,27 @@ export interface components {
         AccountDisabled: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_form`: The body is not a complete, well-formed form.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `parcel_claim_decided`: The claim was decided already.
+         *     - `claim_document_not_acceptable`: The file is not a PDF, JPG or PNG that can be read.
+         */
+        "AddClaimDocument.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -10668,6 +12087,18 @@ export interface components {
             };
         };
         /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.file.5.MiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
         "BodyTooLarge.one_or_lines.64.KiB.BodyTooLarge.lines.4.MiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -10704,6 +12135,18 @@ export interface components {
          *     - `password_wrong`: The password that confirms the request is wrong.
          */
         "ChangePassword.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The document does not exist, or belongs to another courier. */
+        ClaimDocumentNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10788,6 +12231,22 @@ export interface components {
          *     - `delivery_not_found`: The delivery does not exist, or belongs to another courier.
          */
         "CourierNotFound.DeliveryNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
+         *     - `feed_not_found`: The feed does not exist. For couriers also if it belongs to another courier.
+         */
+        "CourierNotFound.FeedNotFound.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -11390,6 +12849,18 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The event has no signature of the feed, or the feed does not exist or is switched off. */
+        FeedSignatureInvalid: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
@@ -11636,6 +13107,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "GetSandbox.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "GetWebhookDelivery.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -11720,7 +13207,7 @@ export interface components {
          * @description - `key_invalid`: The API key is unknown or deactivated, or belongs to another instance.
          *     - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -11987,6 +13474,38 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListFeedRefusals.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListFeeds.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListIntegrationChecks.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12036,6 +13555,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListManifests.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListMissingPrealerts.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12134,6 +13669,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListSessions.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListStations.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12397,6 +13948,26 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "ManageFeeds.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `manifest_invalid_transition`: The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed.
          *     - `manifest_closed`: The manifest is shipped or completed. Its packages can no longer be changed.
          *     - `manifest_full`: The manifest would have too many packages.
@@ -12404,6 +13975,44 @@ export interface components {
          *     - `packages_not_assignable`: At least one package cannot be added to the manifest, or removed from it. `errors` names each.
          */
         "ManageManifest.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageSandbox.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageSandboxLives.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -12645,6 +14254,38 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The operation exists in sandboxes only. */
+        NotASandbox: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `not_a_sandbox`: The operation exists in sandboxes only.
+         *     - `sandbox_life_ended`: The life has ended.
+         *     - `too_many_sandbox_lives`: The sandbox plays as many lives as it may.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "NotASandbox.SandboxLifeEnded.TooManySandboxLives.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The package does not exist. */
         PackageNotFound: {
             headers: {
@@ -12689,6 +14330,19 @@ export interface components {
         };
         /** @description The package does not exist. */
         "PackageNotFound.several.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The claim does not exist. */
+        "ParcelClaimNotFound.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -12792,6 +14446,23 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "PermissionDenied.courier.settings": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.courier.settings.PermissionDenied.sandbox_owners": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13232,6 +14903,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "QuotaExceeded.feed_changes.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "QuotaExceeded.integration_checks.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -13267,6 +14955,40 @@ export interface components {
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.sandbox_lives.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.sandboxes.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -13335,6 +15057,24 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ReceiveFeedEvent.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -13588,9 +15328,56 @@ export interface components {
             };
         };
         /**
+         * @description - `sandbox_exists`: The courier has a sandbox already.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "SandboxExists.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The life does not exist. */
+        "SandboxLifeNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `sandbox_not_found`: The courier has no open sandbox.
+         *     - `courier_not_found`: The courier does not exist.
+         */
+        "SandboxNotFound.CourierNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13608,7 +15395,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13626,7 +15413,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
@@ -13645,7 +15432,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.customers.write": {
@@ -13662,7 +15449,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13680,7 +15467,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13698,7 +15485,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.intake.write": {
@@ -13715,7 +15502,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13733,7 +15520,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13751,7 +15538,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13769,7 +15556,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13787,7 +15574,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13805,7 +15592,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13823,7 +15610,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read": {
@@ -13840,7 +15627,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13858,7 +15645,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13876,7 +15663,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read.or.intake.write": {
@@ -13893,7 +15680,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read.or.manifests.write": {
@@ -13910,7 +15697,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13928,7 +15715,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.prealerts.write": {
@@ -13945,7 +15732,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.webhooks.manage": {
@@ -13962,7 +15749,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13980,7 +15767,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -13998,7 +15785,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14016,7 +15803,7 @@ export interface components {
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `scope_missing`: The service token does not have a scope that the request requires.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
@@ -14097,6 +15884,25 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "SendScans.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "SetPrealertCarrier.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -14306,6 +16112,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "TooManyAttempts.QuotaExceeded.feed_events.QuotaExceeded.written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "TooManyAttempts.QuotaExceeded.new_couriers.QuotaExceeded.staff_new_couriers.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -14441,6 +16264,42 @@ export interface components {
             };
         };
         /**
+         * @description - `too_many_claim_documents`: The claim has the most documents that a claim can have.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "TooManyClaimDocuments.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `too_many_feeds`: The courier has the most feeds that are allowed.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "TooManyFeeds.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `unavailable`: The service is temporarily unavailable. `Retry-After` says how long to wait.
          *     - `overloaded`: The service is overloaded. `Retry-After` says how long to wait.
          */
@@ -14477,6 +16336,18 @@ export interface components {
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
+        "UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -15680,7 +17551,16 @@ export interface operations {
                      *           "description": "Three paperback books",
                      *           "reference": "PO-2026-0142",
                      *           "status": "pending",
-                     *           "created_at": "2026-11-21 08:30:00"
+                     *           "created_at": "2026-11-21 08:30:00",
+                     *           "carrier_tracking": {
+                     *             "status": "moving",
+                     *             "carrier": "UPS",
+                     *             "is_carrier_corrected": false,
+                     *             "occurred_at": "2026-11-22 14:05:00",
+                     *             "code": "arrived_at_facility",
+                     *             "text": "Arrived at facility",
+                     *             "is_action_needed": false
+                     *           }
                      *         },
                      *         {
                      *           "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02",
@@ -15694,7 +17574,8 @@ export interface operations {
                      *           "description": null,
                      *           "reference": null,
                      *           "status": "received",
-                     *           "created_at": "2026-11-20 17:05:42"
+                     *           "created_at": "2026-11-20 17:05:42",
+                     *           "carrier_tracking": null
                      *         }
                      *       ],
                      *       "meta": {
@@ -15764,7 +17645,8 @@ export interface operations {
                      *         "description": "Four paperback books",
                      *         "reference": "PO-2026-0142",
                      *         "status": "pending",
-                     *         "created_at": "2026-11-21 08:30:00"
+                     *         "created_at": "2026-11-21 08:30:00",
+                     *         "carrier_tracking": null
                      *       },
                      *       "timestamp": 1795249800
                      *     }
@@ -19074,6 +20956,97 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listManifestChanges: {
+        parameters: {
+            query: {
+                /**
+                 * @description The manifest.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id: components["schemas"]["Uuid"];
+                /**
+                 * @description Only changes older than this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Changes per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 changes on this page.",
+                     *       "data": [
+                     *         {
+                     *           "change_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1102",
+                     *           "at": "2026-11-21 15:10:00",
+                     *           "changed_by": "Wanda Warehouse",
+                     *           "action": "manifest.status_changed",
+                     *           "before": {
+                     *             "status": "draft"
+                     *           },
+                     *           "after": {
+                     *             "status": "ready"
+                     *           },
+                     *           "packages": 0,
+                     *           "house_numbers": [],
+                     *           "remarks": null
+                     *         },
+                     *         {
+                     *           "change_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101",
+                     *           "at": "2026-11-21 15:04:09",
+                     *           "changed_by": "Wanda Warehouse",
+                     *           "action": "manifest.packages_added",
+                     *           "before": null,
+                     *           "after": null,
+                     *           "packages": 2,
+                     *           "house_numbers": [
+                     *             "7K3M9QW",
+                     *             "7K3M9R4"
+                     *           ],
+                     *           "remarks": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListManifestChangesResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["ManifestNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getManifestLoading: {
         parameters: {
             query: {
@@ -20746,6 +22719,13 @@ export interface operations {
                      *         "api_url_update_package": "https://api.island-express.example/crossdock/packages",
                      *         "add_package_format": "event",
                      *         "update_package_format": "event",
+                     *         "add_package_events": [
+                     *           "package.created"
+                     *         ],
+                     *         "update_package_events": [
+                     *           "package.status_changed",
+                     *           "package.updated"
+                     *         ],
                      *         "api_token": "kX2vT9bQ7mLd4RzW",
                      *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                      *         "webhook_secret_rotated_at": null,
@@ -20976,6 +22956,326 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSandbox: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier. Required for staff (400 if missing). Ignored for a courier, which gets its own.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The open sandbox, or null. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSandboxResult"];
+                };
+            };
+            400: components["responses"]["GetSandbox.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageSandbox: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SandboxAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed. `data.credentials` has the credentials of a new sandbox. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManageSandboxResult"];
+                };
+            };
+            400: components["responses"]["ManageSandbox.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings.PermissionDenied.sandbox_owners"];
+            404: components["responses"]["SandboxNotFound.CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["SandboxExists.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.sandboxes.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSandboxLives: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The clock, and the lives. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 lives are playing.",
+                     *       "data": {
+                     *         "clock": {
+                     *           "sandbox_time": "2026-11-22 08:30:00",
+                     *           "speed": 60,
+                     *           "steps_due": 0
+                     *         },
+                     *         "lives": [
+                     *           {
+                     *             "life_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1601",
+                     *             "life": "happy",
+                     *             "tracking_number": "LIFE-HAPPY-1",
+                     *             "state": "playing",
+                     *             "steps_played": 4,
+                     *             "steps": [
+                     *               "package_received",
+                     *               "package_put_away",
+                     *               "manifest_created",
+                     *               "manifest_loaded",
+                     *               "manifest_ready",
+                     *               "manifest_shipped",
+                     *               "manifest_completed",
+                     *               "bill_drafted",
+                     *               "bill_published"
+                     *             ],
+                     *             "next_step": {
+                     *               "step": "manifest_ready",
+                     *               "due_at": "2026-11-22 09:30:00"
+                     *             },
+                     *             "refusal": null,
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0aca",
+                     *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *             "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *             "bill_id": null,
+                     *             "started_at": "2026-11-21 08:30:00",
+                     *             "created_at": "2026-11-21 08:30:00"
+                     *           },
+                     *           {
+                     *             "life_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1602",
+                     *             "life": "hold",
+                     *             "tracking_number": "LIFE-HOLD-1",
+                     *             "state": "refused",
+                     *             "steps_played": 0,
+                     *             "steps": [
+                     *               "package_received",
+                     *               "package_held",
+                     *               "package_released",
+                     *               "manifest_created",
+                     *               "manifest_loaded",
+                     *               "manifest_ready",
+                     *               "manifest_shipped",
+                     *               "manifest_completed"
+                     *             ],
+                     *             "next_step": {
+                     *               "step": "package_received",
+                     *               "due_at": null
+                     *             },
+                     *             "refusal": {
+                     *               "code": "prealert_not_found",
+                     *               "message": "Pre-alert not found. Check prealert_id."
+                     *             },
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0acb",
+                     *             "package_id": null,
+                     *             "manifest_id": null,
+                     *             "bill_id": null,
+                     *             "started_at": "2026-11-21 08:30:00",
+                     *             "created_at": "2026-11-21 08:30:00"
+                     *           }
+                     *         ],
+                     *         "misspelled_numbers": []
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxLivesResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.courier.settings"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["NotASandbox"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageSandboxLives: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SandboxLivesAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed. `data` shows the clock and the lives before the steps that are due now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "The clock shows 2026-11-22 08:30:00.",
+                     *       "data": {
+                     *         "clock": {
+                     *           "sandbox_time": "2026-11-22 08:30:00",
+                     *           "speed": 60,
+                     *           "steps_due": 0
+                     *         },
+                     *         "lives": [
+                     *           {
+                     *             "life_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1601",
+                     *             "life": "happy",
+                     *             "tracking_number": "LIFE-HAPPY-1",
+                     *             "state": "playing",
+                     *             "steps_played": 4,
+                     *             "steps": [
+                     *               "package_received",
+                     *               "package_put_away",
+                     *               "manifest_created",
+                     *               "manifest_loaded",
+                     *               "manifest_ready",
+                     *               "manifest_shipped",
+                     *               "manifest_completed",
+                     *               "bill_drafted",
+                     *               "bill_published"
+                     *             ],
+                     *             "next_step": {
+                     *               "step": "manifest_ready",
+                     *               "due_at": "2026-11-22 09:30:00"
+                     *             },
+                     *             "refusal": null,
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0aca",
+                     *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *             "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *             "bill_id": null,
+                     *             "started_at": "2026-11-21 08:30:00",
+                     *             "created_at": "2026-11-21 08:30:00"
+                     *           },
+                     *           {
+                     *             "life_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1602",
+                     *             "life": "hold",
+                     *             "tracking_number": "LIFE-HOLD-1",
+                     *             "state": "refused",
+                     *             "steps_played": 0,
+                     *             "steps": [
+                     *               "package_received",
+                     *               "package_held",
+                     *               "package_released",
+                     *               "manifest_created",
+                     *               "manifest_loaded",
+                     *               "manifest_ready",
+                     *               "manifest_shipped",
+                     *               "manifest_completed"
+                     *             ],
+                     *             "next_step": {
+                     *               "step": "package_received",
+                     *               "due_at": null
+                     *             },
+                     *             "refusal": {
+                     *               "code": "prealert_not_found",
+                     *               "message": "Pre-alert not found. Check prealert_id."
+                     *             },
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0acb",
+                     *             "package_id": null,
+                     *             "manifest_id": null,
+                     *             "bill_id": null,
+                     *             "started_at": "2026-11-21 08:30:00",
+                     *             "created_at": "2026-11-21 08:30:00"
+                     *           }
+                     *         ],
+                     *         "misspelled_numbers": []
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxLivesResult"];
+                };
+            };
+            400: components["responses"]["ManageSandboxLives.400.Replayable"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.courier.settings"];
+            404: components["responses"]["SandboxLifeNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["NotASandbox.SandboxLifeEnded.TooManySandboxLives.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.sandbox_lives.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -21957,6 +24257,7 @@ export interface operations {
                      *           "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91",
                      *           "sequence": 1902,
                      *           "timestamp": "2026-11-22 21:40:00",
+                     *           "timestamp_utc": "2026-11-22T21:40:00Z",
                      *           "data": {
                      *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                      *             "tracking_number": "1Z999AA10123456784",
@@ -21964,7 +24265,9 @@ export interface operations {
                      *             "user_code": "IEX-1001",
                      *             "previous_status": "received",
                      *             "status": "shipped",
-                     *             "manifest_number": "MAN-20261122-7QX4"
+                     *             "manifest_number": "MAN-20261122-7QX4",
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *             "reference": "ORDER-4711"
                      *           }
                      *         }
                      *       ],
@@ -22391,6 +24694,7 @@ export interface operations {
                      *           }
                      *         ],
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *         "reference": "ORDER-4711",
                      *         "weight": 4.25,
                      *         "received_weight": 4.25,
                      *         "length": 12,
@@ -22419,7 +24723,9 @@ export interface operations {
                      *           "amount": 3.5
                      *         },
                      *         "entry_date_time": "2026-11-21 08:30:00",
-                     *         "updated_at": "2026-11-22 14:05:10"
+                     *         "entry_date_time_utc": "2026-11-21T08:30:00Z",
+                     *         "updated_at": "2026-11-22 14:05:10",
+                     *         "updated_at_utc": "2026-11-22T14:05:10Z"
                      *       },
                      *       "timestamp": 1795249800
                      *     }
@@ -22939,6 +25245,73 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listStations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Stations per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the stations, by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 station found.",
+                     *       "data": [
+                     *         {
+                     *           "station": "belt-1",
+                     *           "last_scan_at": "2026-11-21 08:30:00",
+                     *           "last_scan_by": "Dana Dock",
+                     *           "bridge_seen_at": "2026-11-21 08:31:00",
+                     *           "has_bridge": true,
+                     *           "waiting_labels": 2,
+                     *           "failed_labels": 0
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListStationsResult"];
+                };
+            };
+            400: components["responses"]["ListStations.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAuditEntries: {
         parameters: {
             query?: {
@@ -23156,6 +25529,120 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    addClaimDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["ClaimDocumentUpload"];
+            };
+        };
+        responses: {
+            /** @description The document is stored. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Document stored.",
+                     *       "data": {
+                     *         "document_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1511",
+                     *         "media_type": "application/pdf",
+                     *         "bytes": 48213,
+                     *         "created_at": "2026-11-21 08:31:00"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddClaimDocumentResult"];
+                };
+            };
+            400: components["responses"]["AddClaimDocument.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ParcelClaimNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["TooManyClaimDocuments.Replayable"];
+            413: components["responses"]["BodyTooLarge.file.5.MiB"];
+            415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getClaimDocument: {
+        parameters: {
+            query: {
+                /**
+                 * @description The identifier of the document, from `ParcelClaims.php` or `UnknownParcels.php`.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1511
+                 */
+                document_id: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description Suggested file name.
+                     * @example attachment; filename="claim-01930a3e-7c1d-7e11-9c5a-2f4b8d6e1511.pdf"
+                     */
+                    "Content-Disposition": string;
+                    /**
+                     * @description Forbids the file to run or load anything.
+                     * @example default-src 'none'; sandbox
+                     */
+                    "Content-Security-Policy": string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the bytes of the document) */
+                    "application/pdf": string;
+                    /** @example (the bytes of the document) */
+                    "image/jpeg": string;
+                    /** @example (the bytes of the document) */
+                    "image/png": string;
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ClaimDocumentNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listParcelClaims: {
         parameters: {
             query?: {
@@ -23205,7 +25692,15 @@ export interface operations {
                      *           "package_id": null,
                      *           "submitted_by": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b03",
                      *           "created_at": "2026-11-21 08:30:00",
-                     *           "decided_at": "2026-11-21 09:10:00"
+                     *           "decided_at": "2026-11-21 09:10:00",
+                     *           "documents": [
+                     *             {
+                     *               "document_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1511",
+                     *               "media_type": "application/pdf",
+                     *               "bytes": 48213,
+                     *               "created_at": "2026-11-21 08:31:00"
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "meta": {
@@ -23278,7 +25773,15 @@ export interface operations {
                      *               "user_code": "IEX-1001",
                      *               "since": "2026-11-21 08:30:00",
                      *               "after_receipt": true,
-                     *               "announcements": null
+                     *               "announcements": null,
+                     *               "documents": [
+                     *                 {
+                     *                   "document_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1511",
+                     *                   "media_type": "application/pdf",
+                     *                   "bytes": 48213,
+                     *                   "created_at": "2026-11-21 08:31:00"
+                     *                 }
+                     *               ]
                      *             },
                      *             {
                      *               "claim_id": null,
@@ -23290,7 +25793,8 @@ export interface operations {
                      *               "announcements": {
                      *                 "submitted": 10000,
                      *                 "arrived": 3
-                     *               }
+                     *               },
+                     *               "documents": []
                      *             }
                      *           ]
                      *         }
@@ -23638,6 +26142,7 @@ export interface operations {
                      *           "path": "/api/Prealert.php",
                      *           "status": 409,
                      *           "code": "duplicate_tracking_number",
+                     *           "refused": [],
                      *           "duration_ms": 12,
                      *           "credential": "api_key",
                      *           "credential_id": null,
@@ -23659,6 +26164,7 @@ export interface operations {
                      *           "path": "/api/RetrievePackages.php",
                      *           "status": 200,
                      *           "code": null,
+                     *           "refused": [],
                      *           "duration_ms": 31,
                      *           "credential": "service_token",
                      *           "credential_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
@@ -23688,6 +26194,378 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFeeds: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Feeds per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of feeds. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListFeedsResult"];
+                };
+            };
+            400: components["responses"]["ListFeeds.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageFeeds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FeedAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed. `data.secret` contains the secret that we made. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManageFeedsResult"];
+                };
+            };
+            400: components["responses"]["ManageFeeds.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.FeedNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["TooManyFeeds.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.feed_changes.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveFeedEvent: {
+        parameters: {
+            query: {
+                /**
+                 * @description The feed.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1701
+                 */
+                feed_id: string;
+                /**
+                 * @description For `shippo` without HMAC, the secret of the feed.
+                 * @example uJ3mQ0b7Yw1nS5kR8tVx2LzA4cEfGhPiDoKs9WlMx7Rq
+                 */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FeedEvent"];
+                "application/x-www-form-urlencoded": components["schemas"]["FeedPing"];
+            };
+        };
+        responses: {
+            /** @description The event was accepted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Event stored.",
+                     *       "data": {
+                     *         "outcome": "stored"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceiveFeedEventResult"];
+                };
+            };
+            400: components["responses"]["ReceiveFeedEvent.400"];
+            401: components["responses"]["FeedSignatureInvalid"];
+            403: components["responses"]["HttpsRequired"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.128.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.feed_events.QuotaExceeded.written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFeedRefusals: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Parcels per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of parcels. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListFeedRefusalsResult"];
+                };
+            };
+            400: components["responses"]["ListFeedRefusals.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMissingPrealerts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Pre-alerts per page.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Hours since the delivery. If omitted, `missing_after_hours` of `TenantSettings`.
+                 * @example 48
+                 */
+                after_hours?: number;
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of pre-alerts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 pre-alert found.",
+                     *       "data": [
+                     *         {
+                     *           "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "user_code": "IEX-1001",
+                     *           "first_name": "Marcia",
+                     *           "last_name": "Campbell",
+                     *           "tracking_number": "1Z999AA10123456784",
+                     *           "vendor": "Example Books",
+                     *           "description": "Three paperback books",
+                     *           "reference": "PO-2026-0142",
+                     *           "status": "pending",
+                     *           "created_at": "2026-11-18 08:30:00",
+                     *           "carrier_tracking": {
+                     *             "status": "delivered_at_warehouse_door",
+                     *             "carrier": "UPS",
+                     *             "is_carrier_corrected": false,
+                     *             "occurred_at": "2026-11-19 14:05:00",
+                     *             "code": "delivered",
+                     *             "text": "Delivered",
+                     *             "is_action_needed": false
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 1,
+                     *         "total_pages": 1,
+                     *         "after_hours": 24
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListMissingPrealertsResult"];
+                };
+            };
+            400: components["responses"]["ListMissingPrealerts.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setPrealertCarrier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PrealertCarrier"];
+            };
+        };
+        responses: {
+            /** @description The pre-alert with the carrier. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Carrier corrected.",
+                     *       "data": {
+                     *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_name": "Island Express",
+                     *         "user_code": "IEX-1001",
+                     *         "first_name": "Marcia",
+                     *         "last_name": "Campbell",
+                     *         "tracking_number": "1Z999AA10123456784",
+                     *         "vendor": "Example Books",
+                     *         "description": "Three paperback books",
+                     *         "reference": "PO-2026-0142",
+                     *         "status": "pending",
+                     *         "created_at": "2026-11-21 08:30:00",
+                     *         "carrier_tracking": {
+                     *           "status": "moving",
+                     *           "carrier": "FedEx",
+                     *           "is_carrier_corrected": true,
+                     *           "occurred_at": "2026-11-22 14:05:00",
+                     *           "code": "arrived_at_facility",
+                     *           "text": "Arrived at facility",
+                     *           "is_action_needed": false
+                     *         }
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SetPrealertCarrierResult"];
+                };
+            };
+            400: components["responses"]["SetPrealertCarrier.400.Replayable"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
+            404: components["responses"]["PrealertNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -24002,6 +26880,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                  *       "sequence": 1841,
                  *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
                  *       "data": {
                  *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
                  *         "tracking_number": "1Z999AA10123456784",
@@ -24018,7 +26897,10 @@ export interface operations {
                  *         "description": "Running shoes",
                  *         "status": "received",
                  *         "manifest_number": null,
-                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *         "entry_date_time": "2026-11-21 15:04:09",
+                 *         "entry_date_time_utc": "2026-11-21T15:04:09Z",
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "reference": "ORDER-4711"
                  *       }
                  *     }
                  */
@@ -24064,6 +26946,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02",
                  *       "sequence": 1902,
                  *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
                  *       "data": {
                  *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
                  *         "tracking_number": "1Z999AA10123456784",
@@ -24071,7 +26954,9 @@ export interface operations {
                  *         "user_code": "IEX-1001",
                  *         "previous_status": "received",
                  *         "status": "shipped",
-                 *         "manifest_number": "MAN-20261122-7QX4"
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "reference": "ORDER-4711"
                  *       }
                  *     }
                  */
@@ -24117,6 +27002,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e03",
                  *       "sequence": 1957,
                  *       "timestamp": "2026-11-22 09:12:44",
+                 *       "timestamp_utc": "2026-11-22T09:12:44Z",
                  *       "data": {
                  *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
                  *         "tracking_number": "1Z999AA10123456784",
@@ -24133,11 +27019,680 @@ export interface operations {
                  *         "description": "Running shoes",
                  *         "status": "received",
                  *         "manifest_number": null,
-                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *         "entry_date_time": "2026-11-21 15:04:09",
+                 *         "entry_date_time_utc": "2026-11-21T15:04:09Z",
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "reference": "ORDER-4711"
                  *       }
                  *     }
                  */
                 "application/json": components["schemas"]["PackageUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertReceived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.received",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "received",
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "house_number": "7K3M9QW",
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertReceivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertFlagged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.flagged",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "flagged",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertFlaggedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertClaimed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.claimed",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "received",
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "house_number": "7K3M9QW",
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertClaimedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertReopened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.reopened",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "pending",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertReopenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertMissing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.missing",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e15",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "pending",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z",
+                 *         "carrier_tracking": {
+                 *           "status": "delivered_at_warehouse_door",
+                 *           "carrier": "UPS",
+                 *           "is_carrier_corrected": false,
+                 *           "occurred_at": "2026-11-20 14:05:00",
+                 *           "code": "delivered",
+                 *           "text": "Delivered, Front Door/Porch",
+                 *           "is_action_needed": false
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertMissingEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billPublished: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.published",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 0,
+                 *         "balance": 940.25,
+                 *         "currency": "USD",
+                 *         "status": "published",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillPublishedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billPaid: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.paid",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 940.25,
+                 *         "balance": 0,
+                 *         "currency": "USD",
+                 *         "status": "paid",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillPaidEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billReopened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.reopened",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e0a",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 400,
+                 *         "balance": 540.25,
+                 *         "currency": "USD",
+                 *         "status": "published",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillReopenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billOverdue: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.overdue",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 0,
+                 *         "balance": 940.25,
+                 *         "currency": "USD",
+                 *         "status": "published",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillOverdueEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    manifestDeparted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "manifest.departed",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
+                 *       "sequence": 1904,
+                 *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
+                 *       "data": {
+                 *         "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "awb_number": "106-12345675",
+                 *         "flight_number": "BW 415",
+                 *         "flight_date": "2026-11-22",
+                 *         "status": "shipped",
+                 *         "total_packages": 2,
+                 *         "total_weight": 5.75,
+                 *         "package_ids": [
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02"
+                 *         ],
+                 *         "package_ids_are_cut": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ManifestDepartedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    manifestArrived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "manifest.arrived",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
+                 *       "sequence": 1904,
+                 *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
+                 *       "data": {
+                 *         "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "awb_number": "106-12345675",
+                 *         "flight_number": "BW 415",
+                 *         "flight_date": "2026-11-22",
+                 *         "status": "completed",
+                 *         "total_packages": 2,
+                 *         "total_weight": 5.75,
+                 *         "package_ids": [
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02"
+                 *         ],
+                 *         "package_ids_are_cut": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ManifestArrivedEvent"];
             };
         };
         responses: {
@@ -24367,6 +27922,7 @@ export interface operations {
                  *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e04",
                  *       "sequence": null,
                  *       "timestamp": "2026-11-21 15:10:00",
+                 *       "timestamp_utc": "2026-11-21T15:10:00Z",
                  *       "data": {
                  *         "message": "A test from Crossdock. Answer it with any status from 200 to 299."
                  *       }

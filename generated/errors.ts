@@ -130,7 +130,13 @@ export const errorCatalogue = {
   "parcel_claim_decided": {
     "status": 400,
     "messages": {
-      "default": "The claim is {status}. Only an open claim can be decided."
+      "default": "The claim is {status}. Only an open claim can be decided, or get a document."
+    }
+  },
+  "claim_document_not_acceptable": {
+    "status": 400,
+    "messages": {
+      "default": "{problems}"
     }
   },
   "default_rates_missing": {
@@ -361,6 +367,12 @@ export const errorCatalogue = {
       "default": "The service token is not valid on this instance. Copy it completely, or create a new one."
     }
   },
+  "feed_signature_invalid": {
+    "status": 401,
+    "messages": {
+      "default": "The event is not signed with the secret of this feed. Check the URL and the secret at the sender."
+    }
+  },
   "service_token_expired": {
     "status": 401,
     "messages": {
@@ -429,6 +441,7 @@ export const errorCatalogue = {
       "old_receipt": "The parcel was received more than 24 hours ago. Ask a manager to void its receipt.",
       "workers_only": "Only users with the role warehouse have a PIN. Use your password instead.",
       "owners_only": "Only an owner of your courier manages its users. Ask one.",
+      "sandbox_owners": "Only an owner of your courier makes and ends its sandbox. Ask one.",
       "team_role": "Nothing was changed. Only the staff gives the role of errors. Send the role courier.",
       "staff_tokens": "You need the permission {permission} for the service tokens of the staff. Name a courier, or ask an administrator.",
       "loading_gate": "Nothing was changed. You need the permission {permission} for the fields named in errors. Ask a manager."
@@ -472,6 +485,24 @@ export const errorCatalogue = {
       "default": "No instance has this host name. Check the host of the URL."
     }
   },
+  "unknown_sandbox": {
+    "status": 404,
+    "messages": {
+      "default": "No sandbox has this path. Use the base_path of your sandbox, or make a new one."
+    }
+  },
+  "sandbox_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "The courier has no sandbox. Make one with the action create."
+    }
+  },
+  "sandbox_life_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "Life not found. Read the identifiers with getSandboxLives."
+    }
+  },
   "prealert_not_found": {
     "status": 404,
     "messages": {
@@ -482,6 +513,12 @@ export const errorCatalogue = {
     "status": 404,
     "messages": {
       "default": "Claim not found. Read the identifiers from ParcelClaims.php."
+    }
+  },
+  "claim_document_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "Document not found. Read the identifiers from ParcelClaims.php."
     }
   },
   "label_job_not_found": {
@@ -556,6 +593,12 @@ export const errorCatalogue = {
     "status": 404,
     "messages": {
       "default": "Service token not found. Check token_id."
+    }
+  },
+  "feed_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "Feed not found. Check feed_id."
     }
   },
   "session_not_found": {
@@ -657,10 +700,40 @@ export const errorCatalogue = {
       "default": "Another user has this user name. Choose another one."
     }
   },
+  "too_many_claim_documents": {
+    "status": 409,
+    "messages": {
+      "default": "The claim already has {limit} documents, which is the most. The file was not stored."
+    }
+  },
   "too_many_users": {
     "status": 409,
     "messages": {
       "default": "The courier already has {limit} users. Use a disabled one again."
+    }
+  },
+  "not_a_sandbox": {
+    "status": 409,
+    "messages": {
+      "default": "Only a sandbox plays lives of parcels. Put the base_path of your sandbox before the path, and use its service token."
+    }
+  },
+  "sandbox_life_ended": {
+    "status": 409,
+    "messages": {
+      "default": "The life has ended, its state is {state}. Announce another magic number to play a new one."
+    }
+  },
+  "too_many_sandbox_lives": {
+    "status": 409,
+    "messages": {
+      "default": "The sandbox plays {limit} lives already. Advance the clock until some have ended, or stop one."
+    }
+  },
+  "sandbox_exists": {
+    "status": 409,
+    "messages": {
+      "default": "The courier has a sandbox already. End it before you make a new one."
     }
   },
   "duplicate_token_name": {
@@ -673,6 +746,12 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "There are already {limit} active service tokens. Revoke one that is no longer used."
+    }
+  },
+  "too_many_feeds": {
+    "status": 409,
+    "messages": {
+      "default": "There are already {limit} feeds. Delete one that is no longer used."
     }
   },
   "service_token_ended": {
@@ -779,6 +858,8 @@ export const errorCatalogue = {
       "target_changes": "Nothing was changed. The limit for a courier is {limit} new hosts or ports in its URLs per hour. Wait as many seconds as Retry-After says.",
       "webhook_sends": "Nothing was sent. The limit for a courier is {limit} tests and redeliveries per hour. Wait as many seconds as Retry-After says.",
       "integration_checks": "Nothing was checked. The limit for a courier is {limit} checks per hour. Wait as many seconds as Retry-After says.",
+      "sandboxes": "No sandbox was made. The limit for a courier is {limit} sandboxes per day. Wait as many seconds as Retry-After says.",
+      "sandbox_lives": "No life was started. The limit for a sandbox is {limit} lives per day. Wait as many seconds as Retry-After says.",
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "logo_drawing": "The logo was not stored. Drawing the logos of a courier may take {limit} seconds per hour. Send a simpler picture, and wait as many seconds as Retry-After says.",
@@ -789,6 +870,8 @@ export const errorCatalogue = {
       "staff_new_couriers": "No courier was created. The staff have together created {limit} couriers today, which is the limit. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
+      "feed_changes": "Nothing was changed. The limit is {limit} changes of feeds per day. Wait as many seconds as Retry-After says.",
+      "feed_events": "The event was not stored. The limit is {limit} events of feeds per courier and day. Wait as many seconds as Retry-After says.",
       "account_mails": "Nothing was changed. The limit is {limit} mails per day about new e-mail addresses and reset passwords. Wait as many seconds as Retry-After says. Disabling a user always works.",
       "bill_mails": "Nothing was sent. The limit is {limit} mails with bills per day. Wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says.",
@@ -1180,6 +1263,10 @@ export const fieldCatalogue = {
     "code": "staff_only",
     "message": "Only the staff can give this {field}. Send courier."
   },
+  "shops_only": {
+    "code": "shops_only",
+    "message": "Only feeds of shops (shopify and woocommerce) have {field}. Leave it out."
+  },
   "managers_only": {
     "code": "managers_only",
     "message": "Only a manager can send {field}. Leave it out."
@@ -1211,6 +1298,10 @@ export const fieldCatalogue = {
   "house_colour": {
     "code": "unusable",
     "message": "{field} must be a colour in the form #RRGGBB."
+  },
+  "only_packages": {
+    "code": "unusable",
+    "message": "{field} is refused: with a flat format, a URL has only events of packages."
   },
   "url_ascii": {
     "code": "unusable",
@@ -1480,6 +1571,14 @@ export const fieldCatalogue = {
     "code": "encoding",
     "message": "{field} must be a CSV file in UTF-8, in UTF-16 with a byte order mark, or in Windows-1252. In Excel, save it as CSV UTF-8."
   },
+  "document_kind": {
+    "code": "content",
+    "message": "The document is neither a PDF nor a JPG nor a PNG. Send one of these."
+  },
+  "document_damaged": {
+    "code": "content",
+    "message": "The {kind} is damaged, animated or of a kind that browsers cannot show. Save the document again."
+  },
   "logo_kind": {
     "code": "content",
     "message": "The logo is neither a JPG nor a PNG nor an SVG. Send one of these."
@@ -1609,6 +1708,7 @@ export type PlainCode =
   | 'token_invalid'
   | 'token_expired'
   | 'service_token_invalid'
+  | 'feed_signature_invalid'
   | 'service_token_expired'
   | 'service_token_replaced'
   | 'service_token_revoked'
@@ -1623,8 +1723,12 @@ export type PlainCode =
   | 'two_factor_required'
   | 'route_not_found'
   | 'unknown_host'
+  | 'unknown_sandbox'
+  | 'sandbox_not_found'
+  | 'sandbox_life_not_found'
   | 'prealert_not_found'
   | 'parcel_claim_not_found'
+  | 'claim_document_not_found'
   | 'label_job_not_found'
   | 'package_not_found'
   | 'manifest_not_found'
@@ -1637,6 +1741,7 @@ export type PlainCode =
   | 'delivery_not_found'
   | 'user_not_found'
   | 'service_token_not_found'
+  | 'feed_not_found'
   | 'session_not_found'
   | 'bill_not_found'
   | 'adjustment_not_found'
@@ -1648,6 +1753,8 @@ export type PlainCode =
   | 'rename_unfinished'
   | 'webhook_secret_changed'
   | 'duplicate_username'
+  | 'not_a_sandbox'
+  | 'sandbox_exists'
   | 'duplicate_token_name'
   | 'service_token_ended'
   | 'duplicate_courier_code'
@@ -1669,7 +1776,7 @@ export type PlainCode =
 /** A code, its variant and the arguments of its message; `Detail` is what every failure can have besides. */
 export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: PlainCode, options?: { variant?: 'default'; errors?: Entry[] } & Detail]
-  | [code: 'validation_failed' | 'unknown_user_code' | 'logo_not_acceptable', options: { variant?: 'default'; errors: Entry[] } & Detail]
+  | [code: 'validation_failed' | 'unknown_user_code' | 'claim_document_not_acceptable' | 'logo_not_acceptable', options: { variant?: 'default'; errors: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'nothing_changed'; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'cells' | 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'many_cells'; args: { count: number; listed: number }; errors?: Entry[] } & Detail]
@@ -1686,7 +1793,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'manifest_invalid_transition' | 'manifest_not_empty', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'manifest_too_long' | 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_too_long' | 'too_many_payments' | 'bill_too_long' | 'too_many_claim_documents' | 'too_many_users' | 'too_many_sandbox_lives' | 'too_many_tokens' | 'too_many_feeds', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages' | 'preview'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
@@ -1706,7 +1813,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_url' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields' | 'team_role'; errors: Entry[] } & Detail]
-  | [code: 'permission_denied', options: { variant: 'old_receipt' | 'workers_only' | 'owners_only'; errors?: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant: 'old_receipt' | 'workers_only' | 'owners_only' | 'sandbox_owners'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
@@ -1721,12 +1828,13 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_already_sent', options: { variant?: 'default' | 'queued'; args: { number: string; at: string; recipient: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_already_sent', options: { variant: 'often'; args: { number: string; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'courier_address_missing', options: { variant?: 'default'; args: { courier: string }; errors?: Entry[] } & Detail]
+  | [code: 'sandbox_life_ended', options: { variant?: 'default'; args: { state: string }; errors?: Entry[] } & Detail]
   | [code: 'label_queue_full', options: { variant?: 'default'; args: { waiting: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'one_or_lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'integration_checks' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'new_couriers' | 'staff_new_couriers' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'integration_checks' | 'sandboxes' | 'sandbox_lives' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'new_couriers' | 'staff_new_couriers' | 'service_tokens' | 'service_token_changes' | 'feed_changes' | 'feed_events' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
@@ -1792,6 +1900,7 @@ export type FieldProblem =
     | 'unknown_user_code'
     | 'ambiguous'
     | 'team_role'
+    | 'shops_only'
     | 'managers_only'
     | 'staff_only'
     | 'own_claim'
@@ -1800,6 +1909,7 @@ export type FieldProblem =
     | 'email'
     | 'token_characters'
     | 'house_colour'
+    | 'only_packages'
     | 'url_ascii'
     | 'url_scheme'
     | 'url_credentials'
@@ -1829,6 +1939,7 @@ export type FieldProblem =
     | 'workbook_complex'
     | 'utf16_unmarked'
     | 'csv_encoding'
+    | 'document_kind'
     | 'logo_kind'
     | 'logo_jpeg_kind'
     | 'logo_animated'
@@ -1905,6 +2016,7 @@ export type FieldProblem =
   | [problem: 'column_twice', args: { column: string }]
   | [problem: 'workbook_text', args: { cell: string }]
   | [problem: 'workbook_large', args: { limit: string }]
+  | [problem: 'document_damaged', args: { kind: string }]
   | [problem: 'logo_damaged', args: { kind: string }]
   | [problem: 'logo_too_many_pixels', args: { width: number; height: number; side: number; total: number }]
   | [problem: 'logo_svg_elements', args: { limit: number }]

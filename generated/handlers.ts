@@ -124,6 +124,8 @@ export type Handlers = {
   getManifest: Handler<'getManifest'>;
   /** Download a cargo manifest as PDF, CSV or XLSX */
   getManifestDocument: Handler<'getManifestDocument'>;
+  /** See who has changed a manifest */
+  listManifestChanges: Handler<'listManifestChanges'>;
   /** Read the load of a manifest */
   getManifestLoading: Handler<'getManifestLoading'>;
   /** Preview an invoice */
@@ -168,6 +170,14 @@ export type Handlers = {
   getCourierSetUp: Handler<'getCourierSetUp'>;
   /** Replace a courier's API key */
   regenerateApiKey: Handler<'regenerateApiKey'>;
+  /** Read a courier's sandbox */
+  getSandbox: Handler<'getSandbox'>;
+  /** Make or end a courier's sandbox */
+  manageSandbox: Handler<'manageSandbox'>;
+  /** Read the lives of parcels in a sandbox */
+  getSandboxLives: Handler<'getSandboxLives'>;
+  /** Start and stop lives of parcels in a sandbox, and move its clock */
+  manageSandboxLives: Handler<'manageSandboxLives'>;
   /** List service tokens */
   listServiceTokens: Handler<'listServiceTokens'>;
   /** Create, change, rotate or revoke a service token */
@@ -218,12 +228,18 @@ export type Handlers = {
   listPackageChanges: Handler<'listPackageChanges'>;
   /** List the places of a warehouse */
   listLocations: Handler<'listLocations'>;
+  /** List the stations and their printing */
+  listStations: Handler<'listStations'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */
   verifyAuditLog: Handler<'verifyAuditLog'>;
   /** Claim a parcel without an owner */
   claimParcel: Handler<'claimParcel'>;
+  /** Add a document to a claim */
+  addClaimDocument: Handler<'addClaimDocument'>;
+  /** Download a document of a claim */
+  getClaimDocument: Handler<'getClaimDocument'>;
   /** List claims of parcels */
   listParcelClaims: Handler<'listParcelClaims'>;
   /** List parcels without an owner, and who claims them */
@@ -236,6 +252,18 @@ export type Handlers = {
   createIntegrationCheck: Handler<'createIntegrationCheck'>;
   /** Read the log of API calls */
   listApiCalls: Handler<'listApiCalls'>;
+  /** List feeds */
+  listFeeds: Handler<'listFeeds'>;
+  /** Create, change, rotate or delete a feed */
+  manageFeeds: Handler<'manageFeeds'>;
+  /** Receive an event of a tracking service or a shop */
+  receiveFeedEvent: Handler<'receiveFeedEvent'>;
+  /** List parcels of shops that were not announced */
+  listFeedRefusals: Handler<'listFeedRefusals'>;
+  /** List delivered parcels that were not scanned */
+  listMissingPrealerts: Handler<'listMissingPrealerts'>;
+  /** Correct the carrier of a pre-alert */
+  setPrealertCarrier: Handler<'setPrealertCarrier'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Liveness check */

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { jestStatus } from './jest.mjs';
 import { prepare, root } from './prepare.mjs';
-import { repeatFailed } from './check/repeat-failed.mjs';
+import { lastingReport, repeatFailed } from './check/repeat-failed.mjs';
 
 const args = process.argv.slice(2);
 // Jest says nothing about a file that does not exist, if another one does.
@@ -36,6 +36,7 @@ async function repeat() {
   const { faults } = compareFacts();
   write(faults.map((fault) => `${fault}\n`).join(''));
   const failed = failures.reduce((sum, { count }) => sum + count, faults.length);
+  write(lastingReport(failures));
   write(`${passed} passed, ${failed} failed\n`);
   return failed > 0 ? 1 : 0;
 }

@@ -67,7 +67,7 @@ async function tryGenerator(generator: Generator, url: string, document: string)
     }
   }
   const client = { name: generator.name, scenario: generator.scenario(folder) };
-  const results = await runScenario(client, url, GENERATOR_STEPS);
+  const results = await runScenario(client, url, { steps: GENERATOR_STEPS });
   const faults = results.flatMap((fault, index) => (fault ? [`step ${index + 1}: ${fault}`] : []));
   return { generator, cells: [...cells, ...results.map((fault) => (fault ? 'FAILED' : 'ok'))], faults };
 }

@@ -30,6 +30,7 @@ import { registerConsole } from './platform/http/documents/console.js';
 import { makeSettle } from './platform/limits/written/settle.js';
 import { makeWriteAllowance, writeLimits } from './platform/limits/written/write-allowance.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/limits/request-rate.js';
+import { cutBodies } from './platform/http/provoked-failures.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
 import { registerLines } from './platform/http/bodies/lines.js';
@@ -100,6 +101,7 @@ export async function createApp({
   announceDeprecations(server);
   observe?.(server);
   sliceReplies(server, unread);
+  cutBodies(server);
   serveWhileClosing(server, readiness);
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   const tokenUse = openTokenUse((error) => server.log.warn({ err: error }, 'cannot update last_used_at'));

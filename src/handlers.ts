@@ -25,6 +25,7 @@ import { getPackageHandlers } from './modules/packages/get-package/handlers.js';
 import { packageStatisticsHandlers } from './modules/packages/statistics/handlers.js';
 import { packageChangesHandlers } from './modules/packages/changes/handlers.js';
 import { locationHandlers } from './modules/packages/locations/handlers.js';
+import { stationListHandlers } from './modules/packages/stations/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
@@ -33,6 +34,8 @@ import { preferencesHandlers } from './modules/preferences/handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
 import { executeWaitingScans } from './modules/scans/batch/execute-parcels.js';
 import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
+import { sandboxHandlers } from './modules/sandboxes/handlers.js';
+import { sandboxLivesHandlers } from './modules/sandboxes/lives/handlers.js';
 import { scanHandlers } from './modules/scans/handlers.js';
 import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
@@ -48,6 +51,7 @@ import { webhookHealthHandlers } from './modules/webhooks/health/handlers.js';
 import { attentionHandlers } from './modules/attention/handlers.js';
 import { apiCallHandlers } from './modules/api-calls/handlers.js';
 import { integrationCheckHandlers } from './modules/integration-checks/handlers.js';
+import { feedHandlers } from './modules/feeds/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
@@ -60,6 +64,8 @@ export function makeHandlers(deps: Deps) {
     ...passwordResetHandlers(deps),
     ...sessionHandlers(),
     ...serviceTokenHandlers(deps),
+    ...sandboxHandlers(deps),
+    ...sandboxLivesHandlers(),
     ...securityHandlers(deps),
     ...tenantSettingsHandlers(),
     ...preferencesHandlers(),
@@ -76,6 +82,7 @@ export function makeHandlers(deps: Deps) {
     ...packageStatisticsHandlers(deps),
     ...packageChangesHandlers(),
     ...locationHandlers(),
+    ...stationListHandlers(),
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),
@@ -99,5 +106,6 @@ export function makeHandlers(deps: Deps) {
     ...attentionHandlers(deps),
     ...integrationCheckHandlers(),
     ...apiCallHandlers(deps),
+    ...feedHandlers(deps),
   } satisfies Handlers;
 }

@@ -17,6 +17,8 @@ export type CourierPageId =
   | 'webhooks'
   | 'tokens'
   | 'calls'
+  | 'feeds'
+  | 'events'
   | 'team'
   | 'profile';
 
@@ -43,24 +45,26 @@ export const PAGES: PageInfo[] = [
   { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'listPrealerts', 'sendScans', 'updatePackage', 'listWarehouses', 'getPackageLabel', 'createLabelJobs', 'listLabelJobs', 'reprintLabelJob', 'searchCustomers'] },
   { id: 'load', title: 'load.title', roles: STAFF, operations: ['listManifests', 'getManifestLoading', 'manageManifest', 'sendScans'] },
   { id: 'find', title: 'find.title', roles: STAFF, operations: ['resolveScan', 'listPackages', 'listPackageEvents', 'getPackageLabel', 'updatePackage', 'voidReceipt', 'searchCustomers'] },
-  { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'getManifestDocument', 'createManifest', 'manageManifest', 'getManifestLoading', 'listPackages', 'resolveScan', 'listPrealerts'] },
+  { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'getManifestDocument', 'createManifest', 'manageManifest', 'getManifestLoading', 'listManifestChanges', 'listPackages', 'resolveScan', 'listPrealerts'] },
   { id: 'flagged', title: 'flagged.title', roles: STAFF, operations: ['listPrealerts', 'reviewPrealert', 'resolveScan', 'listPackages', 'updatePackage', 'searchCustomers'] },
   { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
   { id: 'putaway', title: 'putaway.title', roles: STAFF, operations: ['listLocations', 'sendScans'] },
   { id: 'home', title: 'courierPage.home', roles: COURIER, operations: ['getCourierSetUp', 'getAttention', 'getPackageStatistics', 'previewCourierInvoice'] },
   { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents', 'getPackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'updatePackage'] },
   { id: 'unknown', title: 'courierPage.unknown', roles: COURIER, operations: ['listPackages', 'getPackage', 'updatePackage', 'searchCustomers'] },
-  { id: 'claims', title: 'courierPage.claims', under: 'unknown', roles: COURIER, operations: ['claimParcel', 'listParcelClaims', 'searchCustomers'] },
-  { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'searchCustomers'] },
+  { id: 'claims', title: 'courierPage.claims', under: 'unknown', roles: COURIER, operations: ['claimParcel', 'addClaimDocument', 'getClaimDocument', 'listParcelClaims', 'searchCustomers'] },
+  { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'listMissingPrealerts', 'replacePrealert', 'deletePrealert', 'setPrealertCarrier', 'uploadPrealerts', 'searchCustomers'] },
   { id: 'customers', title: 'courierPage.customers', roles: COURIER, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'exportCustomersCsv', 'exportCustomersXlsx'] },
   { id: 'syncs', title: 'courierPage.syncs', under: 'customers', roles: COURIER, operations: ['syncCustomers', 'listCustomerSyncs'] },
   { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'getCourierBill', 'downloadCourierBill'] },
   { id: 'month', title: 'courierPage.month', under: 'bills', roles: COURIER, operations: ['previewCourierInvoice'] },
   { id: 'statement', title: 'courierPage.statement', under: 'bills', roles: COURIER, operations: ['getCourierStatement'] },
-  { id: 'developers', title: 'courierPage.developers', roles: COURIER, operations: ['getCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'createIntegrationCheck', 'listIntegrationChecks'] },
+  { id: 'developers', title: 'courierPage.developers', roles: COURIER, operations: ['getCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'createIntegrationCheck', 'listIntegrationChecks', 'getSandbox', 'manageSandbox'] },
   { id: 'webhooks', title: 'webhooks.title', under: 'developers', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries', 'createIntegrationCheck', 'listIntegrationChecks'] },
   { id: 'tokens', title: 'tokens.title', under: 'developers', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
   { id: 'calls', title: 'calls.title', under: 'developers', roles: COURIER, operations: ['listApiCalls'] },
+  { id: 'feeds', title: 'feeds.title', under: 'developers', roles: COURIER, operations: ['listFeeds', 'manageFeeds', 'listFeedRefusals'] },
+  { id: 'events', title: 'eventFeed.title', under: 'developers', roles: COURIER, operations: ['listEvents'] },
   { id: 'team', title: 'courierPage.team', roles: COURIER, operations: ['listTeam', 'manageTeam'] },
   { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo'] },
 ];

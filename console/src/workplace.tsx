@@ -36,6 +36,7 @@ import { ManifestsPage } from './staff/manifests.js';
 import { ReceivePage } from './staff/receive.js';
 import { TodayPage } from './staff/today.js';
 import { t } from './texts/texts.js';
+import { usePresentInSight } from './ui/bars/in-sight.js';
 import { TimesLine } from './ui/data/times-line.js';
 import { HelpDialog } from './ui/help.js';
 import { GuideLink } from './guide/guide-link.js';
@@ -98,6 +99,7 @@ export function Workplace({ session: current }: { session: Session }) {
   useEffect(() => (isStaff ? undefined : listenForPalette(() => (isPaletteOpen.value = true))), []);
   // After the scanner's, which must see the first key. Before the page is painted, so that a station left alone shows nothing first.
   useLayoutEffect(() => (isStaff ? lockWhenIdle() : undefined), []);
+  const menuBar = usePresentInSight(page?.under ?? page?.id);
   // Before the effects of the page, which may show a result at once.
   useLayoutEffect(() => {
     clearOutcome();
@@ -121,7 +123,7 @@ export function Workplace({ session: current }: { session: Session }) {
         <a class="brand" href={linkTo(pages[0]?.id ?? '')}>
           Crossdock
         </a>
-        <nav class="menu" aria-label={t('menu.pages')}>
+        <nav ref={menuBar} class="menu" aria-label={t('menu.pages')}>
           {menu.map(({ id, title }) => (
             <a
               key={id}

@@ -24,7 +24,7 @@ export * from './enums.js';
 export type Tenant = Prisma.TenantModel
 /**
  * Model TenantHost
- * A tenant's host name, in lower case. `*` matches every host that no other row has.
+ * A tenant's host name, in lower case. `*` matches every host that no other row has. That of a sandbox is `sandbox/` and its key.
  */
 export type TenantHost = Prisma.TenantHostModel
 /**
@@ -310,6 +310,11 @@ export type WebhookEndpoint = Prisma.WebhookEndpointModel
  */
 export type ParcelClaim = Prisma.ParcelClaimModel
 /**
+ * Model ClaimDocument
+ * A file that proves a claim: a receipt, an invoice or a picture of the label.
+ */
+export type ClaimDocument = Prisma.ClaimDocumentModel
+/**
  * Model Dispatch
  * One queue_dispatch request.
  */
@@ -330,6 +335,21 @@ export type CustomerSyncRun = Prisma.CustomerSyncRunModel
  */
 export type IntegrationCheck = Prisma.IntegrationCheckModel
 /**
+ * Model Sandbox
+ * A sandbox of a courier: a tenant of its own (decision 0149).
+ */
+export type Sandbox = Prisma.SandboxModel
+/**
+ * Model SandboxClock
+ * The clock of a sandbox, in the tenant of the sandbox. Without a row it runs at the usual speed from the real time (decision 0151).
+ */
+export type SandboxClock = Prisma.SandboxClockModel
+/**
+ * Model SandboxLife
+ * The life of a parcel in a sandbox, in the tenant of the sandbox: staff's steps, played by a job when they are due.
+ */
+export type SandboxLife = Prisma.SandboxLifeModel
+/**
  * Model ApiCall
  * A call that was made with a credential of a courier, written after its response in batches (decision 0141). Deleted at `expires_at`.
  */
@@ -345,3 +365,23 @@ export type ApiCallParcel = Prisma.ApiCallParcelModel
  * after 24 hours.
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
+ * Model Feed
+ * A place that another service sends events to, with the secret that it signs with.
+ */
+export type Feed = Prisma.FeedModel
+/**
+ * Model FeedRefusal
+ * A parcel of a shop's order that could not be announced. The order is not kept.
+ */
+export type FeedRefusal = Prisma.FeedRefusalModel
+/**
+ * Model FeedEvent
+ * An event that has arrived. It keeps a repetition from being stored again.
+ */
+export type FeedEvent = Prisma.FeedEventModel
+/**
+ * Model CarrierState
+ * The latest that a carrier has said about a parcel of a courier, by one of the parcel's keys.
+ */
+export type CarrierState = Prisma.CarrierStateModel

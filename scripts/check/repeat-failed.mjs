@@ -9,9 +9,18 @@ export const TIMES = 2;
 /** Tests that measure nothing: one failure is a race, a hole between tenants or a breach of the contract. */
 const NEVER_REPEATED = [/-races\.test\.ts$/, /^test\/contract\//, /^test\/security\/isolation/];
 
+/** The first line of what lastingReport() returns. .ci/run prints again what follows it. */
+export const REPORT_TITLE = 'Tests that failed:';
+
+/** Returns a report of failed tests for the end of the output: nobody finds them among the lines of 700 files. */
+export const lastingReport = (failures) =>
+  failures.length === 0
+    ? ''
+    : `${REPORT_TITLE}\n${failures.map(({ file, titles, message }) => `${[file, ...titles].join('\n  ')}\n${message}\n`).join('')}`;
+
 /**
  * @param record what coverage-reporter.mjs has written: `passed` tests, and of each failing file its path, the count of its
- *   failed tests and their titles
+ *   failed tests, their titles and their messages
  * @param runAlone runs one file and nothing beside it; resolves to whether all its tests passed
  * @param write receives what is to be printed
  * @returns the record after the repetition. Files that passed each time have no failure in it.

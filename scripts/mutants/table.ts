@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.js';
 import { ACCESS } from './table/access.js';
 import { START_UP } from './table/start-up.js';
-import { ATTACKS } from './table/attacks.js';
+import { ATTACKS, FEEDS, SANDBOXES } from './table/attacks.js';
 import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
 import { FLOOR } from './table/floor.js';
@@ -30,4 +30,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...DATABASE,
   ...CELLS,
   ...RESTORE,
+  ...FEEDS,
+  ...SANDBOXES,
 ];

@@ -18,7 +18,11 @@ export async function runPacked(
     const scenario = await language.install(project);
     if ('missing' in scenario) return scenario;
     const name = `packed-${language.name}`;
-    return await runScenario({ name, scenario }, serviceUrl, PACKED_STEPS, PACKED_FAULTS);
+    return await runScenario({ name, scenario }, serviceUrl, {
+      steps: PACKED_STEPS,
+      faults: PACKED_FAULTS,
+      inSandbox: true,
+    });
   } finally {
     await rm(project, { recursive: true, force: true });
   }

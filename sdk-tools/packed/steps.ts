@@ -59,4 +59,15 @@ export const PACKED_STEPS: Step[] = [
       );
     },
   },
+  {
+    title: 'packed: the base URL of a sandbox',
+    async check(seen, { id, observer, sandbox }) {
+      const search = `ManagePrealerts.php?search=${id}-3`;
+      const stored = (await sandbox?.observer.get(search))?.data as Seen[] | undefined;
+      return (
+        differs('prealert_id', seen['prealert_id'], stored?.[0]?.['prealert_id']) ??
+        differs('live pre-alerts', (await observer.get(search)).data, [])
+      );
+    },
+  },
 ];

@@ -8,16 +8,22 @@ export type Observer = {
 
 type Envelope = { data: unknown; meta?: unknown };
 
+/** Reads with a service token. */
+export const withToken = (url: string, token: string): Pick<Observer, 'get'> => ({
+  get: (path) => request(url, path, { headers: { authorization: `Bearer ${token}` } }),
+});
+
+async function request(url: string, path: string, init: RequestInit): Promise<Envelope> {
+  const response = await fetch(`${url}/api/${path}`, init);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} responded with ${response.status}: ${text}`);
+  // Every JSON success of the contract is an envelope.
+  return JSON.parse(text) as Envelope;
+}
+
 export async function openObserver(url: string, username: string, password: string): Promise<Observer> {
-  const request = async (path: string, init: RequestInit): Promise<Envelope> => {
-    const response = await fetch(`${url}/api/${path}`, init);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${path} responded with ${response.status}: ${text}`);
-    // Every JSON success of the contract is an envelope.
-    return JSON.parse(text) as Envelope;
-  };
   const post = (path: string, body: unknown, headers: Record<string, string>) =>
-    request(path, {
+    request(url, path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
@@ -26,7 +32,7 @@ export async function openObserver(url: string, username: string, password: stri
   // The contract defines this response to a login without a second factor.
   const headers = { authorization: `Bearer ${(data as { access_token: string }).access_token}` };
   return {
-    get: (path) => request(path, { headers }),
+    get: (path) => request(url, path, { headers }),
     post: (path, body) => post(path, body, headers),
     async download(path) {
       const response = await fetch(new URL(path, `${url}/`));

@@ -5,8 +5,17 @@ import { startFaultProxy } from '../faults/proxy.js';
 import { writeInputs, type Inputs } from './inputs.js';
 import type { Language } from '../language.js';
 import { openObserver } from './observer.js';
+import { makeSandbox } from './sandbox.js';
 import { STEPS, type Run, type Seen, type Step } from './steps.js';
 import { runProgram } from '../tool.js';
+
+export type Options = {
+  steps?: Step[];
+  /** What happens to the first writes through the proxy. */
+  faults?: Fault[];
+  /** Whether a step needs the sandbox of the courier. Each run makes a new one. */
+  inSandbox?: boolean;
+};
 
 /** The result of each step, in order: undefined if it is ok, otherwise what is wrong. */
 export type Result = (string | undefined)[];
@@ -15,15 +24,16 @@ export type Result = (string | undefined)[];
 export async function runScenario(
   language: Pick<Language, 'name' | 'scenario'>,
   serviceUrl: string,
-  steps: Step[] = STEPS,
-  faults: Fault[] = FAULTS,
+  { steps = STEPS, faults = FAULTS, inSandbox = false }: Options = {},
 ): Promise<Result> {
   const id = `${language.name.toUpperCase().replaceAll('-', '')}${Date.now().toString(36).toUpperCase()}`;
   const proxy = await startFaultProxy(serviceUrl, { faults, only: isWrite });
   const inputs = await writeInputs(id);
   try {
     const observer = await openObserver(serviceUrl, 'admin', DEMO.password);
-    const run: Run = { id, observer, proxy, courierId: DEMO.couriers.IEX };
+    const courierId = DEMO.couriers.IEX;
+    const sandbox = inSandbox ? await makeSandbox(observer, serviceUrl, courierId) : undefined;
+    const run: Run = { id, observer, proxy, courierId, ...(sandbox ? { sandbox } : {}) };
     const env = environmentOf(run, serviceUrl, inputs);
     let text = '';
     const { code, output } = await runProgram(language.scenario, env, (chunk) => (text += chunk));
@@ -41,12 +51,15 @@ export async function runScenario(
   }
 }
 
-/** What happens to the first writes through the proxy. */
 const FAULTS: Fault[] = ['lost', 'http_503', 'http_429_date'];
 
 const isWrite = ({ method }: IncomingMessage) => method !== 'GET';
 
-function environmentOf({ id, proxy, courierId }: Run, url: string, inputs: Inputs): Record<string, string> {
+function environmentOf(
+  { id, proxy, courierId, sandbox }: Run,
+  url: string,
+  inputs: Inputs,
+): Record<string, string> {
   return {
     CROSSDOCK_URL: url,
     CROSSDOCK_FAULTY_URL: proxy.url,
@@ -60,6 +73,13 @@ function environmentOf({ id, proxy, courierId }: Run, url: string, inputs: Input
     CROSSDOCK_CUSTOMERS_CSV: inputs.customersCsv,
     CROSSDOCK_LOGO_PNG: inputs.logoPng,
     CROSSDOCK_WEBHOOKS_JSON: inputs.webhooksJson,
+    ...(sandbox
+      ? {
+          CROSSDOCK_SANDBOX_URL: sandbox.url,
+          CROSSDOCK_SANDBOX_KEY: sandbox.apiKey,
+          CROSSDOCK_SANDBOX_USER_CODE: 'IEX-1',
+        }
+      : {}),
   };
 }
 

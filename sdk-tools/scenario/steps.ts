@@ -1,5 +1,6 @@
 import type { Observer } from './observer.js';
 import { faultOfAttempts } from '../faults/check.js';
+import type { Sandbox } from './sandbox.js';
 import type { FaultProxy } from '../faults/proxy.js';
 
 /** What a scenario program reports of a step, besides `step` and `ok`. */
@@ -12,6 +13,7 @@ export type Run = {
   observer: Observer;
   proxy: FaultProxy;
   courierId: string;
+  sandbox?: Sandbox;
 };
 
 export type Step = {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Event is a change to one of the courier's packages, from a webhook or from the list of events.
+// Event is a change to one of the courier's packages, pre-alerts, bills or flights, from a webhook or from the list of events.
 type Event struct {
 	// Type is for example package.created.
 	Type string

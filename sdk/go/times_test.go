@@ -6,9 +6,11 @@ import (
 )
 
 func TestParseTimeReadsUTC(t *testing.T) {
-	found, err := ParseTime("2026-11-22 21:40:00")
-	if err != nil || found.Unix() != 1_795_383_600 {
-		t.Fatal(found, err)
+	for _, text := range []string{"2026-11-22 21:40:00", "2026-11-22T21:40:00Z"} {
+		found, err := ParseTime(text)
+		if err != nil || found.Unix() != 1_795_383_600 {
+			t.Fatal(text, found, err)
+		}
 	}
 }
 

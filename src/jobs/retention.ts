@@ -1,7 +1,8 @@
 import { forEachTenant } from '../platform/context/each-tenant.js';
 import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-terms.js';
 import { BACKGROUND } from '../platform/audit/audit.js';
-import { makeContext } from '../platform/context/request-context.js';
+import { makeContext, type SystemContext } from '../platform/context/request-context.js';
+import { systemCallers } from '../platform/db/database.js';
 import type { SystemCaller } from '../platform/identity/callers.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 import { deleteBatch, RETENTION_RULES, START, type RetentionRule } from './retention-rules.js';
@@ -13,10 +14,11 @@ const ROWS_PER_BATCH = 5_000;
 
 /** Deletes rows that are past their retention, tenant by tenant. The contract states the periods in "Webhooks and events". */
 export async function deleteExpired(deps: RetentionDeps): Promise<void> {
-  await forEachTenant(deps.db, BACKGROUND, async ({ caller }) => {
+  const deleteIn = async ({ caller }: SystemContext) => {
     for (const rule of RETENTION_RULES) await applyRule(deps, caller, rule);
     await deleteUnusedTerms(deps.db, caller, deps.stopping);
-  });
+  };
+  await forEachTenant(deps.db, BACKGROUND, deleteIn, systemCallers);
 }
 
 /**

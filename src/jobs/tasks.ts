@@ -1,10 +1,13 @@
 import { appendAllToChains } from '../modules/audit-log/append-to-chain.js';
 import { makeBillMailSender } from '../modules/bills/mails/send-bill-mail.js';
+import { reportMissingPrealerts } from '../modules/prealerts/report-missing.js';
+import { reportOverdueBills } from '../modules/bills/payment-terms/report-overdue.js';
 import { tellCourierOwners } from '../modules/couriers/settings/tell-owners.js';
 import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail.js';
 import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
 import { preparePasswordReset } from '../modules/password-reset/prepare.js';
 import { scheduleCustomerSyncs } from '../modules/customers/sync/sync-run.js';
+import { playSandbox, playSandboxes } from '../modules/sandboxes/lives/play.js';
 import { makeIntegrationCheck } from '../modules/integration-checks/run-check.js';
 import { makeCustomerSync } from '../modules/customers/sync/sync.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
@@ -59,6 +62,10 @@ export function makeTasks(deps: TaskDeps): Tasks {
     ),
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
+    reportOverdueBills: observeJobs(deps, 'reportOverdueBills', reportOverdueBills),
+    reportMissingPrealerts: observeJobs(deps, 'reportMissingPrealerts', reportMissingPrealerts),
+    playSandbox: observeJobs(deps, 'playSandbox', playSandbox),
+    playSandboxes: observeJobs(deps, 'playSandboxes', playSandboxes),
     sweep: observeJobs(deps, 'sweep', requeue),
     tellOwnersOfFailures: observeJobs(deps, 'tellOwnersOfFailures', tellOwnersOfFailures),
     sealAuditLog: observeJobs(deps, 'sealAuditLog', appendAllToChains),

@@ -61,7 +61,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
       `${width} pixels wide: parcels are received, loaded and shipped, and the courier sees it`,
       async () => {
         const [first = '', second = '', third = ''] = await announcedNumbers(from, 3);
-        const page = await atWork({ width, isQuiet: !hasLabels });
+        const page = await atWork({ width, isQuiet: !hasLabels, showsPdf: hasLabels });
         await page.getByRole('heading', { level: 1, name: 'Receive' }).waitFor();
 
         // A label is printed for the first parcel. That does not depend on the width.

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
 import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
+import { insertEvent } from '../support/builders/deliveries.js';
 import { newNumber } from '../support/builders/parcels.js';
 import { findingsOf, outcomeOf, scan, type } from '../support/console/browser.js';
 import { plantFailingHooks } from '../support/console/failing-hooks.js';
@@ -13,7 +14,10 @@ import { serviceTokenOf } from '../support/service/principals.js';
 import { makeFolder, removeFolders } from '../support/service/processes.js';
 
 // Without an outbox, the service has no mail and refuses to reset a password.
-const { atWork, open, runs, service } = consoleSuite(async () => ({ MAIL_OUTBOX: await makeFolder() }));
+const { atWork, open, runs, service } = consoleSuite({
+  environment: async () => ({ MAIL_OUTBOX: await makeFolder() }),
+  worksOffline: true,
+});
 
 afterAll(removeFolders);
 
@@ -60,6 +64,16 @@ const beginParcel: Opening = async (page) => {
 const newToken: Opening = async (page) => {
   await goTo(page, 'tokens');
   await click(page, 'New token');
+};
+
+const theSandbox: Opening = async (page) => {
+  await goTo(page, 'developers');
+  await click(page, 'Sandbox …');
+};
+
+const newFeed: Opening = async (page) => {
+  await goTo(page, 'feeds');
+  await click(page, 'New feed');
 };
 
 /** The dialogs that need a session: the file that has each, its user, and how it is opened. */
@@ -204,6 +218,18 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   [
+    'the events of an address',
+    'integration/events-dialog.tsx',
+    'iex',
+    async (page) => {
+      await service().owner.query(
+        "update couriers set api_url_add_package = 'https://x.example', add_package_format = 'event' where code = 'IEX'",
+      );
+      await goTo(page, 'webhooks');
+      await click(page, /^Choose events/);
+    },
+  ],
+  [
     'a webhook',
     'ui/data/delivery-dialog.tsx',
     'iex',
@@ -237,10 +263,10 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
       await page.getByRole('button', { name: 'Send all' }).click();
     },
   ],
-  ['a new service token', 'courier/tokens.tsx', 'iex', newToken],
+  ['a new service token', 'integration/tokens/token-list.tsx', 'iex', newToken],
   [
     'the secret of a service token',
-    'courier/tokens.tsx',
+    'integration/tokens/token-list.tsx',
     'iex',
     async (page) => {
       await newToken(page);
@@ -253,12 +279,63 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ],
   [
     'the end of a service token',
-    'courier/tokens.tsx',
+    'integration/tokens/token-list.tsx',
     'iex',
     async (page) => {
       await serviceTokenOf(service(), 'iex', ['packages:read'], newNumber());
       await goTo(page, 'tokens');
       await click(page, /^Revoke/);
+    },
+  ],
+  ['the sandbox', 'courier/developers/sandbox-dialog.tsx', 'iex', theSandbox],
+  ['a new feed', 'integration/feeds/feed-list.tsx', 'iex', newFeed],
+  [
+    'the content of an event',
+    'courier/events.tsx',
+    'iex',
+    async (page) => {
+      await insertEvent(service().owner);
+      await goTo(page, 'events');
+      await click(page, /^A package was received/);
+    },
+  ],
+  [
+    'batches sent again',
+    'office/pages/webhooks/dispatches-dialog.tsx',
+    'manager',
+    office('webhooks', 'Batches sent again'),
+  ],
+  [
+    'the secret of a feed',
+    'integration/feeds/feed-list.tsx',
+    'iex',
+    async (page) => {
+      await newFeed(page);
+      await page.getByRole('textbox', { name: 'Name' }).fill(newNumber());
+      await click(page, 'Create');
+      await page.getByTestId('feed-secret').waitFor();
+    },
+  ],
+  [
+    'the end of a feed',
+    'integration/feeds/feed-list.tsx',
+    'iex',
+    async (page) => {
+      const fields = { action: 'create', kind: 'easypost', name: newNumber() };
+      await service().call('manageFeeds', { as: 'iex', body: fields });
+      await goTo(page, 'feeds');
+      await click(page, /^Delete/);
+    },
+  ],
+  [
+    'the customer of a shop',
+    'integration/feeds/feed-list.tsx',
+    'iex',
+    async (page) => {
+      const fields = { action: 'create', kind: 'shopify', name: newNumber(), user_code: 'IEX-1001' };
+      await service().call('manageFeeds', { as: 'iex', body: fields });
+      await goTo(page, 'feeds');
+      await click(page, /^Customer/);
     },
   ],
   ['the palette of the office', 'office/palette/palette.tsx', 'manager', press('Control+k')],

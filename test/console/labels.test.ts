@@ -5,7 +5,7 @@ import { findingsOf, scan, type } from '../support/console/browser.js';
 import { consoleSuite, expectWord } from '../support/console/suite.js';
 import { until } from '../support/service/processes.js';
 
-const { atWork, runs, service } = consoleSuite();
+const { atWork, runs, service } = consoleSuite({ worksOffline: true });
 
 const listJobs = async (station: string): Promise<{ job_id: string; status: string }[]> =>
   (await service().call('listLabelJobs', { as: 'warehouse', query: { station } })).body['data'];
@@ -22,7 +22,7 @@ async function requestLabels(station: string, count: number): Promise<void> {
 }
 
 async function openStation(device: object) {
-  const page = await atWork({ device: { hasSound: false, ...device } });
+  const page = await atWork({ showsPdf: true, device: { hasSound: false, ...device } });
   return { page, context: page.context() };
 }
 

@@ -6,7 +6,7 @@ import { consoleSuite, expectWord } from '../support/console/suite.js';
 
 // What is no parcel, scans that a person must see, and links between records.
 
-const { it, service } = consoleSuite();
+const { it, service } = consoleSuite({ worksOffline: true });
 
 const numbersOf = async (numbers: string[]) =>
   (await service().owner.query('select from packages where tracking_number = any($1)', [numbers])).rowCount;

@@ -91,6 +91,30 @@ describe('a weight that a person types while the page still waits for the end ke
     ]));
 });
 
+describe('a number that a person types while the page still waits for the end key', () => {
+  const typeAfter = (text: string, gapsMs: number[]) => {
+    const { scanner, lastMs } = scanWithoutEnd();
+    let timeMs = lastMs + 710;
+    return [...text, 'Enter'].flatMap((key, index) => {
+      timeMs += gapsMs[index % gapsMs.length] ?? 0;
+      return readingsIn(scanner.key({ key, timeMs, place: 'code', fieldText: '' }));
+    });
+  };
+
+  test.each([[[90]], [[61, 140, 95]]])(
+    'with gaps of %j ms is not joined to the scan: nothing is taken',
+    (gapsMs) => expect(typeAfter('T05005302X', gapsMs)).toEqual([{ kind: 'unclear', beside: 'scan' }]),
+  );
+
+  test.each([[[45]], [[14, 11, 22, 90]], [[0, 0, 0, 130]]])(
+    'with gaps of %j ms is the rest of a scan',
+    (gapsMs) =>
+      expect(typeAfter('T05005302X', gapsMs)).toEqual([
+        { kind: 'scan', scan: { text: `${CODE}T05005302X`, isAgain: false } },
+      ]),
+  );
+});
+
 describe('two scans without an end key while the page still waits for one', () => {
   const next = (scanner: ReturnType<typeof scanWithoutEnd>['scanner'], text: string, startMs: number) =>
     [...text].flatMap((key, index) => readingsIn(scanner.key({ key, timeMs: startMs + index * GAP_MS })));
@@ -117,5 +141,19 @@ describe('two scans without an end key while the page still waits for one', () =
     ].flatMap((reading) => (reading.kind === 'scan' ? [reading.scan.text] : [reading.kind]));
     expect(texts).toEqual(['T00107603X']);
     expect(scanner.pause(lastMs + 12_000)?.reading).toMatchObject({ scan: { text: 'T00107604X' } });
+  });
+});
+
+describe('a digit that no field takes, because a page is still opening', () => {
+  test.each([
+    [200, 'scan'],
+    [300, 'unclear'],
+    [900, 'unclear'],
+  ])('%d ms before a scan', (gapMs, kind) => {
+    const scanner = createScanner(() => ({ prefix: '', suffix: '' }));
+    const keys = [...'4', ...'1Z999', 'Enter'].map((key, index) =>
+      scanner.key({ key, timeMs: 5_000 + (index === 0 ? 0 : gapMs + index * GAP_MS), place: 'none' }),
+    );
+    expect(keys.flatMap(({ reading }) => reading?.kind ?? [])).toEqual([kind]);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
-import { chromiumPath, launchChromium, logIn, QUIET, scan, type } from '../support/console/browser.js';
+import { chromiumPath, launchShell, logIn, QUIET, scan, type } from '../support/console/browser.js';
 import { titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';
 import { matching } from '../support/assertions/matching.js';
@@ -174,7 +174,7 @@ describe('a login page that stays open across an upgrade', () => {
 
   beforeEach(async () => {
     if (!chromiumPath) return;
-    const browser = await launchChromium();
+    const browser = await launchShell();
     close = () => browser.close();
     // A service worker would have the files of its build.
     context = await browser.newContext({ serviceWorkers: 'block', locale: 'en-US' });

@@ -13,7 +13,7 @@ import {
 } from '../support/console/browser.js';
 import { consoleSuite, weightsOf } from '../support/console/suite.js';
 
-const { it, open, runs, service } = consoleSuite();
+const { it, open, runs, service } = consoleSuite({ worksOffline: true });
 
 /** Of the office, where managers begin. */
 const homePage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Home' });

@@ -5,7 +5,7 @@ import { logIn, pressTimed, scan, type, untilLastKey } from '../support/console/
 import { consoleSuite, expectWord, keysAt, press, weightsOf } from '../support/console/suite.js';
 import { until } from '../support/service/processes.js';
 
-const { atWork, it, runs, service } = consoleSuite();
+const { atWork, it, runs, service } = consoleSuite({ worksOffline: true });
 
 const weights = (number: string) => weightsOf(service(), number);
 

@@ -7,7 +7,6 @@ import { doubtOf, isCodeText, readMeasures } from '../../console/src/staff/parce
 import { countDay } from '../../console/src/staff/day.js';
 import { en as courierEn } from '../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../console/src/courier/texts/es.js';
-import { courierFailuresEs } from '../../console/src/courier/texts/failures-es.js';
 import { OFFICE_PAGES } from '../../console/src/office/pages.js';
 import { en as officeEn } from '../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../console/src/office/texts/es.js';
@@ -26,6 +25,11 @@ import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
 import { callsEn } from '../../console/src/integration/calls/texts-en.js';
 import { callsEs } from '../../console/src/integration/calls/texts-es.js';
+import { feedsEn } from '../../console/src/integration/feeds/texts-en.js';
+import { feedFailuresEs, feedsEs } from '../../console/src/integration/feeds/texts-es.js';
+import { eventsEn, eventsEs } from '../../console/src/integration/events-texts.js';
+import { manifestHistoryTexts } from '../../console/src/flights/history/texts.js';
+import { sandboxTexts } from '../../console/src/integration/sandbox/texts.js';
 import { integrationEn, integrationEs } from '../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
@@ -56,7 +60,11 @@ const en: Record<string, string> = {
   ...accountEn,
   ...voidEn,
   ...integrationEn,
+  ...eventsEn,
   ...callsEn,
+  ...feedsEn,
+  ...sandboxTexts.en,
+  ...manifestHistoryTexts.en,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -73,12 +81,16 @@ const es: Record<string, string> = {
   ...accountEs,
   ...voidEs,
   ...integrationEs,
+  ...eventsEs,
   ...callsEs,
+  ...feedsEs,
+  ...sandboxTexts.es,
+  ...manifestHistoryTexts.es,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
   ...officeFailuresEs,
-  ...courierFailuresEs,
+  ...feedFailuresEs,
 };
 
 // Parts for administrators only count as pages of their own.
@@ -111,7 +123,6 @@ describe('the texts', () => {
       ...shared(reportsEn, { ...stationEn, ...officeEn, ...courierEn, ...hooksEn }),
       ...shared(hooksEn, { ...stationEn, ...officeEn, ...courierEn }),
       ...shared(officeFailuresEs, stationFailuresEs),
-      ...shared(courierFailuresEs, { ...stationFailuresEs, ...officeFailuresEs }),
     ]).toEqual([]);
   });
 
@@ -187,6 +198,8 @@ describe('an English text of the service', () => {
   /** Where the console reads one, and why. Nothing is read out of it: what a page needs of it is a field or a code of the response. */
   const READERS = [
     'courier/bills/bill-view.tsx remarks: of people',
+    'flights/history/changes.tsx remarks: of people',
+    'flights/history/loads.tsx remarks: of people',
     'find/find.tsx explanation: on a device in English only',
     'find/find.tsx remarks: of people; or the text of a change that has no fields yet',
     'office/pages/audit.tsx remarks: of people',

@@ -244,6 +244,8 @@ const REVIEWED_LOCKS: Record<string, string> = {
     'joins the sent rows, and a unique index decides',
   'src/jobs/background-migrations/renamed-prealerts-queries.ts':
     'joins the sent rows, and keeps the user codes',
+  'src/modules/carrier-tracking/queries.ts':
+    'skips locked rows, and leaves out what another transaction has changed lately',
   'src/modules/claims/review-queries.ts': 'keeps the user code of the joined customer',
   'src/modules/customers/sync/queries.ts': 'joins the sent rows',
   'src/modules/customers/upload/queries.ts': 'joins the sent rows',

@@ -5,6 +5,7 @@ import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
 import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
+import { insertDelivered, insertFeeds, insertRefusals } from '../support/fixture/feeds.js';
 import { insertClaim } from '../support/builders/parcels.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { insertCouriers, insertLocations } from '../support/builders/register.js';
@@ -150,6 +151,20 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listSessions user_id': { isNoFilter: 'selects the user whose sessions are listed' },
   'listSessions is_active': { isNoFilter: 'selects active or ended sessions: sessions.test.ts' },
 
+  'listFeeds courier_id': async (_all, owner) => {
+    await insertFeeds(owner, [DEMO.couriers.IEX, DEMO.couriers.HRB]);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listFeedRefusals courier_id': async (_all, owner) => {
+    await insertFeeds(owner, [DEMO.couriers.IEX, DEMO.couriers.HRB]);
+    await insertRefusals(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listMissingPrealerts courier_id': async (_all, owner) => {
+    await insertDelivered(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listMissingPrealerts after_hours': { isNoFilter: 'replaces a setting: missing-prealerts.test.ts' },
   'listServiceTokens courier_id': { isNoFilter: 'selects the owner whose tokens are listed' },
   'listServiceTokens is_active': {
     isNoFilter: 'selects active or ended tokens: manage-service-tokens.test.ts',
@@ -368,6 +383,9 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   },
   'listPackageChanges package_id': {
     isNoFilter: 'required; another package has other changes: list-package-changes.test.ts',
+  },
+  'listManifestChanges manifest_id': {
+    isNoFilter: 'required; another manifest has other changes: manifest-changes.test.ts',
   },
   'listAuditEntries entity_id': async (_all, owner) =>
     equals('entity_id', (await insertAuditLog(owner)).entityId),

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../src/config/project-root.js';
+import { chromiumPath, launchShell } from '../support/console/browser.js';
 import { rounds } from '../support/harness/effort.js';
-import { findProgram, titleWith } from '../support/harness/programs.js';
+import { titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';
 
 const require = createRequire(join(projectRoot, 'package.json'));
-const chromiumPath = findProgram('chromium', 'chromium-browser', 'google-chrome');
 const missing = [chromiumPath ? undefined : 'chromium'];
 const runs = chromiumPath ? test : test.skip;
 const LIMIT_MS = 180_000;
@@ -50,9 +50,7 @@ const faults: string[] = [];
 beforeAll(async () => {
   if (!chromiumPath) return;
   service = await startService();
-  // Loaded only where there is a browser.
-  const { chromium } = require('playwright-core') as typeof import('playwright-core');
-  browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+  browser = await launchShell();
 }, LIMIT_MS);
 
 afterAll(async () => {

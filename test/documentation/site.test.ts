@@ -162,7 +162,7 @@ test('the Postman collection is served', async () => {
 });
 
 describe('the samples for the terminal work when they are pasted', () => {
-  const missing = ['bash', 'curl', 'sed'].filter((name) => !findProgram(name));
+  const missing = ['bash', 'curl', 'openssl', 'sed'].filter((name) => !findProgram(name));
   const runs = missing.length === 0 ? test : test.skip;
 
   const HOST = 'https://demo.crossdock.example';
@@ -178,10 +178,14 @@ describe('the samples for the terminal work when they are pasted', () => {
     idempotency: [201, 201],
     pagination: [200, 200],
     files: [200, 200, 200],
-    webhooks: [200, 200, 200, 200, 200, 200, 200, 200],
+    webhooks: [200, 200, 200, 200, 200, 200, 200, 200, 200],
     // The URLs of the page before.
     'integration-check': [200, 200],
     'failed-calls': [200],
+    // An event of a carrier, and an order of a shop.
+    feeds: [200, 200, 200],
+    sandbox: [200, 201, 200, 200, 503, 200],
+    'sandbox-lives': [200, 200, 201, 200, 200, 200, 200, 200, 200, 200, 200, 200],
     'going-live': [200, 200],
     'flat-packages': [200],
     'code-generators': [200],

@@ -72,7 +72,7 @@ describe('the contract', () => {
     expect(new Set(posts.filter(reasonOf))).toEqual(
       new Set([
         ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
-        ...['manageStationWorker', 'switchWorker'],
+        ...['manageStationWorker', 'switchWorker', 'receiveFeedEvent'],
         ...['previewCourierInvoice', 'previewRates', 'verifyAuditLog', 'resolveScan', 'createDeviceSession'],
       ]),
     );
@@ -101,6 +101,8 @@ describe('the contract', () => {
 
 describe('every operation that accepts a key', () => {
   const cases = matrixRows
+    // Only sandboxes execute it: test/modules/sandboxes/lives/clock.test.ts.
+    .filter(({ operation }) => operation !== 'manageSandboxLives')
     .filter(({ operation }) => operationOf(operation).takesIdempotencyKey)
     .map(({ title, operation }) => ({ title, operation }));
 
@@ -135,8 +137,15 @@ describe('every operation that accepts a key', () => {
     },
   );
 
+  test('one that only sandboxes execute is refused in the same way', async () => {
+    const call: Call = { as: 'admin', body: { action: 'advance', hours: 1 } };
+    await expectInProgress('manageSandboxLives', call, 'lives');
+    await expectQuota('manageSandboxLives', call, 'lives');
+  });
+
   test('the cases cover all these operations', () => {
-    expect([...new Set(cases.map(({ operation }) => operation))].sort()).toEqual([...acceptingKey].sort());
+    const covered = new Set([...cases.map(({ operation }) => operation), 'manageSandboxLives']);
+    expect([...covered].sort()).toEqual([...acceptingKey].sort());
   });
 
   /** Sends the same request with a key that another transaction has locked. */

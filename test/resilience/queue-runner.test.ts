@@ -9,6 +9,7 @@ import { freshDatabase, type TestDatabase } from '../support/service/database.js
 import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';
 import { NO_TASKS } from '../support/workers/no-tasks.js';
+import { startQueue, type QueueProcess } from '../support/workers/start-queue.js';
 
 const LIMIT_MS = 120_000;
 /** Rounds of the race. Set QUEUE_ROUNDS=2000 after a change to the runner. */
@@ -21,7 +22,7 @@ const HEARTBEAT_S = 1;
 type Site = {
   database: TestDatabase;
   owner: pg.Pool;
-  replicas: { queue: ReturnType<typeof runQueue>; pool: pg.Pool }[];
+  replicas: Pick<QueueProcess, 'queue' | 'pool'>[];
   work: Work;
 };
 
@@ -112,23 +113,10 @@ const tasksOf = ({ work }: Site): Tasks => ({
 });
 
 /** Starts a replica's worker with its own connections. */
-function startQueue(site: Site): ReturnType<typeof runQueue> {
-  const pool = createPool({
-    url: site.database.ownerUrl,
-    assumeRole: 'crossdock_app',
-    size: 4,
-    isPipelined: false,
-    onError: () => undefined,
-  });
-  const queue = runQueue({
-    pg: pool,
-    tasks: tasksOf(site),
-    concurrency: 4,
-    heartbeatSeconds: HEARTBEAT_S,
-    log: () => undefined,
-  });
-  site.replicas.push({ queue, pool });
-  return queue;
+function startReplica(site: Site): QueueProcess['queue'] {
+  const replica = startQueue(site.database.ownerUrl, tasksOf(site));
+  site.replicas.push(replica);
+  return replica.queue;
 }
 
 async function addJobs({ owner }: Site, count: number): Promise<string[]> {
@@ -187,7 +175,7 @@ test(
         $$ begin perform pg_sleep(0.5); return new; end $$;
       create trigger slow_heartbeat before insert on queue.worker_pools for each row execute function slow_heartbeat()`);
     try {
-      const queue = startQueue(main);
+      const queue = startReplica(main);
       await until(
         async () =>
           (await count(
@@ -255,13 +243,13 @@ test(
   `after stops at ${ROUNDS} different moments of start-up and work, no job is lost or executed twice`,
   async () => {
     // Another replica runs all the time and would start a job that is released too early.
-    startQueue(main);
+    startReplica(main);
     const { work } = main;
     work.takesMs = 15;
     const ids: string[] = [];
     const problems: unknown[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const queue = startQueue(main);
+      const queue = startReplica(main);
       ids.push(...(await addJobs(main, JOBS_PER_ROUND)));
       await sleep((round * 7) % 80);
       const isQuiet = await queue.stop(10_000);
@@ -284,7 +272,7 @@ test(
 
 async function stopDuringStart(site: Site): Promise<void> {
   const unblock = await blockStarts(site);
-  const queue = startQueue(site);
+  const queue = startReplica(site);
   await untilStartBlocked(site);
   await addJobs(site, 3);
   // It cannot stop yet and returns false.
@@ -299,7 +287,7 @@ async function stopDuringStart(site: Site): Promise<void> {
 }
 
 async function stopDuringRestart(site: Site): Promise<void> {
-  const queue = startQueue(site);
+  const queue = startReplica(site);
   await addJobs(site, 1);
   await until(async () => (await countJobs(site)) === 0);
   // It may run jobs before it listens.
@@ -326,9 +314,9 @@ async function overdueJob(site: Site): Promise<void> {
   // longer than three missed heartbeats
   work.takesMs = 5_000;
   const [id = ''] = await addJobs(site, 1);
-  const queue = startQueue(site);
+  const queue = startReplica(site);
   await until(async () => work.started.has(id));
-  startQueue(site);
+  startReplica(site);
   expect(await queue.stop(100)).toBe(false);
   expect(await countLocked(site)).toBe(1);
   await until(async () => work.ended.has(id), 20_000);
@@ -346,7 +334,7 @@ test(
     );
     await main.owner.query("update graphile_worker._private_jobs set attempts = 1, last_error = 'read-only'");
     expect(await count(main, GIVEN_UP)).toBe(4);
-    startQueue(main);
+    startReplica(main);
     await main.owner.query("select graphile_worker.add_job('sweep', '{}')");
     await until(async () => (await count(main, `${GIVEN_UP} and task_identifier = 'sweep'`)) === 0);
     expect(await count(main, `${GIVEN_UP} and task_identifier = 'deliver'`)).toBe(1);

@@ -20,9 +20,9 @@ const bundle = join(sdk, 'dist', 'browser', 'crossdock.min.js');
 
 /**
  * What the bundle had when this was written, and a little more. A larger one needs a reason. The names of the operations, for the
- * hook of logs, and the sizes of their pages take 0.7 kB.
+ * hook of logs, and the sizes of their pages take 0.7 kB. An operation takes 10 to 40 bytes.
  */
-const BUDGET_BYTES = 14_400;
+const BUDGET_BYTES = 14_900;
 
 let folder: string;
 

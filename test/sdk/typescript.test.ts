@@ -117,7 +117,8 @@ test('a cursor above the newest event is an error, not silence', async () => {
 
 test('a Date becomes the text that filters take', async () => {
   const { packages } = account('iex');
-  expect(sdk.formatTime(sdk.parseTime('2026-11-22 21:40:00'))).toBe('2026-11-22 21:40:00');
+  for (const text of ['2026-11-22 21:40:00', '2026-11-22T21:40:00Z'])
+    expect(sdk.formatTime(sdk.parseTime(text))).toBe('2026-11-22 21:40:00');
   const changed_since = sdk.formatTime(new Date(Date.now() + 86_400_000));
   expect((await packages.list({ changed_since })).meta.total_count).toBe(0);
 });

@@ -103,6 +103,12 @@ const putPackages = ({ owner }: Service) =>
      on conflict (tenant_id, parcel_key) do update set location = excluded.location`,
   );
 
+/** Each tenant has a station with a print bridge. */
+const connectPrinters = ({ owner }: Service) =>
+  owner.query(
+    `insert into label_bridges (tenant_id, station, seen_at) select id, 'canary:' || slug, now() from tenants`,
+  );
+
 const EXTENT = isWholeMatrix
   ? ['15 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
   : ['up to 15 principals, for up to 5 kinds of id', 'a principal of each scope, for up to 2 kinds of id'];
@@ -123,6 +129,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     service = await startService(options);
     couriers = await makeCouriers(service.owner);
     await putPackages(service);
+    await connectPrinters(service);
     await shareStation(service);
     credentials = new Map();
     for (const principal of PRINCIPALS) credentials.set(principal, await credentialsOf(service, principal));
@@ -345,6 +352,12 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (/admin|warehouse/.test(principal))
       shared.push(await get('listWarehouses'), await get('listLocations'));
     for (const { body } of shared) expect(canariesIn(body)).toEqual([tenant]);
+    if (/admin|warehouse/.test(principal)) {
+      // Scans of parcels without an owner name a station too.
+      const stations = await get('listStations');
+      expect(canariesIn(stations.body)).toContain(tenant);
+      shared.push(stations);
+    }
     if (!principal.endsWith('admin')) return shared;
     shared.push(await service.call('getPaymentTerms', { as: principal }));
     shared.push(await get('listCourierStatements'));

@@ -151,6 +151,8 @@ const GENERATED = new RegExp(
     ],
     ...[
       'otpauth_uri',
+      'base_path',
+      'service_token',
       'hash',
       'one_time_password',
       'house_number',

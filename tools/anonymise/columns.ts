@@ -34,7 +34,11 @@ type Table = Partial<Record<Decision, string>>;
 
 /** Every column of every table. The columns of one decision are separated by spaces. */
 const INVENTORY: Record<string, Table> = {
-  'public.tenants': { keep: 'id created_at', lowerText: 'slug', text: 'name' },
+  'public.tenants': {
+    keep: 'id created_at sandbox_of_tenant_id sandbox_of_courier_id',
+    lowerText: 'slug',
+    text: 'name',
+  },
   'public.tenant_hosts': { keep: 'tenant_id', host: 'host' },
   'public.users': {
     keep: 'tenant_id id courier_id is_courier_owner is_active token_version two_factor_enabled totp_last_step created_at updated_at must_change_password password_expires_at totp_pending_expires_at',
@@ -66,13 +70,31 @@ const INVENTORY: Record<string, Table> = {
     hash: 'token_hash previous_hash',
     secret: 'digest_cipher previous_digest_cipher',
   },
+  'public.feeds': {
+    keep: 'tenant_id id courier_id customer_id is_active previous_ends_at created_by created_at rotated_at last_received_at',
+    code: 'kind',
+    text: 'name hint previous_hint',
+    secret: 'secret_cipher previous_cipher',
+  },
+  'public.feed_events': { keep: 'tenant_id feed_id courier_id received_at', hash: 'event_key' },
+  'public.feed_refusals': {
+    keep: 'tenant_id id feed_id courier_id refused_at',
+    hash: 'refusal_key',
+    code: 'reason',
+    text: 'reference tracking_number',
+  },
+  'public.carrier_states': {
+    keep: 'tenant_id courier_id is_action_needed occurred_at settled_at updated_at',
+    code: 'status',
+    text: 'tracking_key carrier corrected_carrier code remark',
+  },
   'public.known_networks': { keep: 'tenant_id user_id last_seen_at', network: 'network' },
   'public.user_preferences': {
     keep: 'tenant_id user_id updated_at',
     code: 'language theme',
     json: 'views columns',
   },
-  'public.tenant_settings': { keep: 'tenant_id time_zone currency updated_at' },
+  'public.tenant_settings': { keep: 'tenant_id time_zone currency missing_after_hours updated_at' },
   'public.security_settings': { keep: 'tenant_id require_two_factor idle_timeout_minutes updated_at' },
   'public.account_mails': {
     keep: 'tenant_id id user_id courier_id attempt_count created_at settled_at',
@@ -100,7 +122,7 @@ const INVENTORY: Record<string, Table> = {
     lowerText: 'subject',
   },
   'public.couriers': {
-    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate urls_of_tokens created_at updated_at',
+    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate urls_of_tokens add_package_events update_package_events created_at updated_at',
     code: 'add_package_format update_package_format house_color',
     text: 'code name company_name phone_number1 phone_number2 address1 address2 city_town parish_province',
     email: 'email',
@@ -136,7 +158,7 @@ const INVENTORY: Record<string, Table> = {
     email: 'email',
   },
   'public.prealerts': {
-    keep: 'tenant_id id courier_id created_at updated_at closed_at',
+    keep: 'tenant_id id courier_id created_at updated_at closed_at missing_at',
     code: 'status',
     text: 'user_code tracking_number tracking_key announced_key vendor description reference',
   },
@@ -144,6 +166,11 @@ const INVENTORY: Record<string, Table> = {
     keep: 'tenant_id id courier_id customer_id package_id submitted_by created_at decided_by decided_at',
     code: 'status',
     text: 'user_code tracking_number tracking_key reason',
+  },
+  'public.claim_documents': {
+    keep: 'tenant_id id claim_id courier_id submitted_by created_at',
+    logo: 'content media_type',
+    hash: 'content_hash',
   },
   'public.prealert_flags': { keep: 'tenant_id courier_id kept_at', text: 'tracking_key' },
   'public.prealert_renames': {
@@ -197,7 +224,7 @@ const INVENTORY: Record<string, Table> = {
   'public.payment_terms': { keep: 'tenant_id id courier_id days updated_at' },
   'public.rate_tiers': { keep: 'tenant_id id courier_id start_weight_lb end_weight_lb fee_usd' },
   'public.bills': {
-    keep: 'tenant_id id sequence_number courier_id start_date end_date total_packages tax_rate subtotal tax_amount total_amount paid_amount created_at published_at due_date',
+    keep: 'tenant_id id sequence_number courier_id start_date end_date total_packages tax_rate subtotal tax_amount total_amount paid_amount created_at published_at due_date overdue_at',
     code: 'status invoice_number',
     text: 'service_type remarks',
     json: 'bill_from bill_to',
@@ -268,9 +295,22 @@ const INVENTORY: Record<string, Table> = {
     json: 'findings requests',
     text: 'url error',
   },
+  'public.sandbox_clocks': { keep: 'tenant_id courier_id speed sandbox_time anchored_at' },
+  'public.sandbox_lives': {
+    keep:
+      'tenant_id id courier_id prealert_id package_id manifest_id bill_id steps_played started_at next_due_at attempts ' +
+      'created_at updated_at',
+    code: 'life state refused_code',
+    text: 'tracking_number refused_message',
+  },
+  'public.sandboxes': {
+    keep: 'tenant_id id courier_id sandbox_courier_id created_by created_at ended_by ended_at',
+    lowerText: 'path_key',
+  },
   'public.api_calls': {
     keep: 'tenant_id request_id courier_id called_at status duration_ms credential_id is_replayed expires_at',
     code: 'operation_id code credential',
+    json: 'refused',
     text: 'credential_hint',
   },
   'public.api_call_parcels': { keep: 'tenant_id request_id courier_id', text: 'parcel_key' },

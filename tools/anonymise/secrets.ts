@@ -43,6 +43,9 @@ function newSecret(
     case 'webhook_secret':
     case 'webhook_previous_secret':
       return `whsec_${random.toString('base64')}`;
+    case 'feed_secret':
+    case 'previous_feed_secret':
+      return random.toString('base64url');
     case 'service_token':
     case 'previous_service_token':
       return random.toString('hex');

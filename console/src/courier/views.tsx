@@ -10,11 +10,10 @@ import { addTexts } from '../texts/texts.js';
 import { part } from '../ui/part.js';
 import { en } from './texts/en.js';
 import { es } from './texts/es.js';
-import { courierFailuresEs } from './texts/failures-es.js';
 
 // The lists, forms and toasts are those of the office, with its texts.
 addTexts({ en: { ...officeEn, ...en }, es: { ...officeEs, ...es } });
-addFailures({ ...officeFailuresEs, ...courierFailuresEs });
+addFailures(officeFailuresEs);
 
 const ON_USE = { isOnUse: true };
 
@@ -32,8 +31,10 @@ const VIEWS: Record<CourierPageId, FunctionComponent> = {
   statement: part(async () => (await import('./bills/statement.js')).StatementPage, ON_USE),
   developers: part(async () => (await import('./developers/developers.js')).DevelopersPage, ON_USE),
   webhooks: part(async () => (await import('./webhooks.js')).loadWebhooksPage(), ON_USE),
-  tokens: part(async () => (await import('./tokens.js')).TokensPage, ON_USE),
+  tokens: part(async () => (await import('../integration/tokens/courier-page.js')).TokensPage, ON_USE),
   calls: part(async () => (await import('../integration/calls/courier-page.js')).loadCallsPage(), ON_USE),
+  feeds: part(async () => (await import('../integration/feeds/courier-page.js')).loadFeedsPage(), ON_USE),
+  events: part(async () => (await import('./events.js')).EventsPage, ON_USE),
   team: part(async () => (await import('./team/team.js')).loadCourierTeamPage(), ON_USE),
   profile: part(async () => (await import('./profile.js')).ProfilePage, ON_USE),
 };

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
+import type { CourierSettings, WebhookDelivery } from '../../../sdk/typescript/src/index.js';
 import { CheckButton, endpointsOf } from '../integration/check-button.js';
+import { EventsButton } from '../integration/events-button.js';
 import { api, session } from '../session/session.js';
 import { FormDialog } from '../office/ui/dialogs.js';
 import { Form, Text, useForm } from '../office/ui/form.js';
@@ -56,8 +57,7 @@ function WebhooksPage() {
                 <EndpointCard
                   key={endpoint}
                   endpoint={endpoint}
-                  url={data[`api_url_${endpoint}`]}
-                  health={data.webhooks[endpoint]}
+                  settings={data}
                   onTested={deliveries.reload}
                   onChanged={settings.reload}
                 />
@@ -116,13 +116,14 @@ function WebhooksPage() {
 
 type CardProps = {
   endpoint: Endpoint;
-  url: string | null;
-  health: WebhookHealth;
+  settings: CourierSettings;
   onTested: () => void;
   onChanged: () => void;
 };
 
-function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps) {
+function EndpointCard({ endpoint, settings, onTested, onChanged }: CardProps) {
+  const url = settings[`api_url_${endpoint}`];
+  const health = settings.webhooks[endpoint];
   const [isChanging, setIsChanging] = useState(false);
   const test = useTest(onTested);
   const send = useAction(async () => {
@@ -159,6 +160,7 @@ function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps)
           </button>
         )}
       </div>
+      <EventsButton endpoint={endpoint} settings={settings} onChanged={onChanged} />
       {isChanging && (
         <AddressDialog
           endpoint={endpoint}

@@ -24,6 +24,8 @@ export const GUIDE = {
   webhooks: '/couriers#webhooks',
   tokens: '/couriers#tokens',
   calls: '/couriers#tokens',
+  feeds: '/couriers#feeds',
+  events: '/couriers#webhooks',
   team: '/couriers#team',
   profile: '/couriers#profile',
 } as const satisfies Record<PageId, string>;

@@ -19,6 +19,8 @@ const SLOW_KEYS = 4;
 const LONGEST_HEAD = 6;
 /** A number that was typed so shortly before a scan may be a part of it. */
 const CLOSE_MS = 450;
+/** The longest pause that a scanner makes among the first keys of a scan. */
+const LONGEST_HESITATION_MS = 250;
 /** A person who types a weight makes no longer pause between two keys. */
 export const TYPING_MS = 700;
 
@@ -99,7 +101,7 @@ export const isHesitant = ({ timesMs }: Keys): boolean =>
  */
 export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): boolean {
   const { place, before, quietMs, characters, isAfterAct } = keys;
-  if (place !== 'measure') return isInWrongField(keys);
+  if (place !== 'measure') return isInWrongField(keys) || isBesideFields(keys);
   if (from > 0) return hasHesitated && mayEndWithScan(before, characters.slice(0, from).join(''));
   if (/^\d+[.,]\d/.test(characters.join(''))) return true;
   const typed = readWeight(before);
@@ -116,6 +118,17 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
  */
 const isInWrongField = (keys: Keys): boolean =>
   hasSlowHead(keys) && (/^[.,]/.test(keys.characters[0] ?? '') || (keys.place === 'text' && keys.isAfterAct));
+
+/**
+ * Whether a digit that no field took may be the beginning of a weight: a person types it while the page of the parcel is still opening.
+ * Scanners make no such pause among their first keys.
+ */
+const isBesideFields = ({ place, characters: [first = ''], timesMs }: Keys): boolean =>
+  place === 'none' &&
+  /[\d.,]/.test(first) &&
+  timesMs
+    .slice(1, FAST_KEYS)
+    .some((timeMs, index) => timeMs - (timesMs[index] ?? timeMs) > LONGEST_HESITATION_MS);
 
 /**
  * Whether the last digit of the weight that a person has typed may be the first one of the scan: without it the weight is complete, or
@@ -138,12 +151,23 @@ export function lastBreak({ timesMs }: Keys, from: number, pauseMs: number): num
 }
 
 /** Returns whether the keys from an index on are a weight that a person typed: each of them is slow. */
-export function isTypedWeight({ characters, timesMs }: Keys, start: number): boolean {
+export const isTypedWeight = (keys: Keys, start: number): boolean =>
+  isSlowFrom(keys, start) && readWeight(keys.characters.slice(start).join('')) !== undefined;
+
+/**
+ * Returns whether the keys from an index on are a number that a person typed behind a scan without an end key: each of them is slow, and
+ * those of the scan were not.
+ */
+export const isTypedNumber = (keys: Keys, from: number, start: number): boolean =>
+  keys.characters.length - start >= FAST_KEYS &&
+  isSlowFrom(keys, start) &&
+  keys.timesMs
+    .slice(from + 1, start)
+    .some((timeMs, index) => timeMs - (keys.timesMs[from + index] ?? timeMs) <= FAST_MS);
+
+function isSlowFrom({ timesMs }: Keys, start: number): boolean {
   const rest = timesMs.slice(start);
-  const isSlow = rest.every(
-    (timeMs, index) => index === 0 || timeMs - (rest[index - 1] ?? timeMs) > STEADY_MS,
-  );
-  return isSlow && readWeight(characters.slice(start).join('')) !== undefined;
+  return rest.every((timeMs, index) => index === 0 || timeMs - (rest[index - 1] ?? timeMs) > STEADY_MS);
 }
 
 /** Digits that a person may have typed right before the fast keys, to end the weight that stands in the field. */

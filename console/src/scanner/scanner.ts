@@ -2,6 +2,7 @@
 // docs/decisions/0079 has the rules.
 import {
   isHesitant,
+  isTypedNumber,
   isTypedWeight,
   isUnclear,
   lastBreak,
@@ -235,7 +236,7 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     const rest = lastBreak(ended, from, PAUSE_MS);
     if (rest !== undefined && isTypedWeight(ended, rest)) return { kind: 'unclear', beside: 'weight' };
     const hasEndKey = by !== 'pause' && timeMs - lastKeyMs <= PAUSE_MS;
-    if (rest !== undefined && !hasEndKey) {
+    if (rest !== undefined && (!hasEndKey || isTypedNumber(ended, from, rest))) {
       endsWithKey = false;
       return { kind: 'unclear', beside: 'scan' };
     }

@@ -4,13 +4,21 @@ import { AddPackages, Packages } from '../flights/cargo.js';
 import { Documents } from '../flights/documents.js';
 import { DeleteDialog, EditDialog } from '../flights/edit.js';
 import { Steps } from '../flights/steps.js';
+import { single } from '../device/single.js';
 import { api } from '../session/session.js';
 import { date, number, pounds, t } from '../texts/texts.js';
 import { useLoad, type Loaded } from '../ui/load.js';
 import { clearOutcome } from '../ui/outcome.js';
+import { part } from '../ui/part.js';
 import { Content, Empty, Heading } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { ManifestTag } from '../ui/status.js';
+
+/** Few look at it, so it loads with its first use. */
+const History = part<{ detail: Detail }>(
+  async () => (await import('../flights/history/history.js')).ManifestHistory,
+  { isOnUse: true },
+);
 
 export function ManifestDetail({ manifestId }: { manifestId: string }) {
   const detail = useLoad(
@@ -109,7 +117,27 @@ function Manifest({ detail, loaded }: { detail: Detail; loaded: Loaded<Detail> }
           />
         )}
       </section>
+      <HistorySection detail={detail} />
     </>
+  );
+}
+
+/** The history is long, so it is shown when somebody asks for it. */
+function HistorySection({ detail }: { detail: Detail }) {
+  const [isShown, setIsShown] = useState(false);
+  return (
+    <section class="section" aria-label={t('find.history')}>
+      <h2>{t('find.history')}</h2>
+      {isShown ? (
+        <History detail={detail} />
+      ) : (
+        <div class="actions">
+          <button type="button" onClick={single(() => setIsShown(true))}>
+            {t('manifests.showHistory')}
+          </button>
+        </div>
+      )}
+    </section>
   );
 }
 

@@ -11,6 +11,13 @@ export const en = {
   'common.manifest': 'Manifest',
   'common.newest': 'Newest',
   'common.next': 'Next',
+  'proof.title': 'Documents',
+  'proof.none': 'No documents.',
+  'proof.add': 'Add a receipt, an invoice or a picture of the label',
+  'proof.hint': 'PDF, JPG or PNG, at most 5 MB. At most five per claim.',
+  'proof.one': 'Document {number}',
+  'proof.added': 'The document is stored. The warehouse sees it beside the claim.',
+  'proof.notAdded': 'The claim is stored, but the document is not: {reason}',
   'common.number': 'Number',
   'common.offline': 'The service cannot be reached. Check the network and try again.',
   'common.older': 'Older',
@@ -401,6 +408,7 @@ export const en = {
   'manifests.flight': 'Flight',
   'manifests.flightDate': 'Flight date',
   'manifests.created': 'Created',
+  'manifests.showHistory': 'Show the history',
   'manifests.awb': 'Air waybill',
   'manifests.awbHint': 'For example 106-12345675. You can add it later.',
   'manifests.notes': 'Notes',
@@ -532,6 +540,8 @@ export const en = {
   'webhooks.deliveries': 'Deliveries',
   'webhooks.none': 'No webhook was sent yet.',
   'webhooks.noneHint': 'Your system gets one for every new package and every change.',
+  'webhooks.events': 'Choose events',
+  'webhooks.noEvents': 'No events.',
   'webhooks.noUrl': 'No address is set.',
   'webhooks.lastSuccess': 'Last success: {at}',
   'webhooks.test': 'Send a test',
@@ -560,6 +570,8 @@ export const en = {
   'delivery.delivered': 'Delivered',
   'delivery.failed': 'Failed',
   'calls.title': 'API calls',
+  'feeds.title': 'Feeds',
+  'eventFeed.title': 'Events',
   'tokens.title': 'Service tokens',
   'tokens.hint':
     'Each of your systems gets a token of its own, which may do only what you choose. Revoke those that are no longer used.',
@@ -599,8 +611,6 @@ export const en = {
   'bills.number': 'Bill',
   'bills.period': 'Period',
   'bills.documents': 'Documents',
-  'bill.published': 'Published',
-  'bill.paid': 'Paid',
 } as const;
 
 export type TextKey = keyof typeof en;

@@ -7,6 +7,9 @@ export const failuresEs: Record<string, string> = {
   bill_too_long: 'La factura es demasiado larga para este formato. Elija otro formato.',
   body_required: 'La solicitud llegó vacía. Inténtelo de nuevo.',
   body_too_large: 'Los datos son demasiado grandes. Envíe menos a la vez.',
+  claim_document_not_acceptable:
+    'El documento no se puede leer. Elija un archivo PDF, JPG o PNG que esté completo.',
+  claim_document_not_found: 'Este documento ya no existe. Recargue la página.',
   code_invalid: 'El código no coincide. Inicie sesión de nuevo con un código nuevo.',
   code_wrong: 'El código no coincide. Escriba el código que muestra ahora la aplicación.',
   courier_not_found: 'Este courier no existe. Recargue la página.',
@@ -73,6 +76,7 @@ export const failuresEs: Record<string, string> = {
   token_missing: 'Inicie sesión primero.',
   token_not_accepted: 'Un token de servicio no puede hacer esto. Inicie sesión como usuario.',
   too_many_attempts: 'Demasiados intentos. Espere 15 minutos e inténtelo de nuevo.',
+  too_many_claim_documents: 'Este reclamo ya tiene cinco documentos.',
   too_many_tokens: 'Ya hay 20 tokens activos. Revoque uno que ya no se use.',
   two_factor_disabled: 'El segundo factor no está activado.',
   two_factor_enabled: 'El segundo factor ya está activado.',

@@ -5,6 +5,8 @@ import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
 import type { AnnouncedKey } from './on-use/announced/announced-en.js';
 import type { CallsKey } from '../integration/calls/texts-en.js';
+import type { ManifestHistoryKey } from '../flights/history/texts.js';
+import type { FeedsKey } from '../integration/feeds/texts-en.js';
 import type { HooksKey } from './on-use/hooks-en.js';
 import type { RatesKey } from './on-use/rates/rates-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
@@ -14,6 +16,8 @@ import type { UnsavedKey } from './on-use/unsaved.js';
 import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
 import type { VoidKey } from '../find/void/texts.js';
+import type { SandboxKey } from '../integration/sandbox/texts.js';
+import type { EventsKey } from '../integration/events-texts.js';
 import type { IntegrationKey } from '../integration/texts.js';
 import type { PaymentKey } from '../office/pages/bills/payment-texts.js';
 import type { WizardKey } from '../office/texts/wizard.js';
@@ -21,6 +25,8 @@ import type { OfficeManifestsKey } from '../office/pages/manifests/texts.js';
 import type { PlacesKey } from '../office/pages/places/texts.js';
 import type { PutawayKey } from '../putaway/texts.js';
 import type { RegionKey } from '../office/pages/settings/region-texts.js';
+import type { EventFeedKey } from '../courier/event-feed-texts.js';
+import type { StationsKey } from '../office/pages/settings/stations-texts.js';
 import { es } from './es.js';
 
 export type AnyKey =
@@ -29,7 +35,9 @@ export type AnyKey =
   | CourierKey
   | AnnouncedKey
   | CallsKey
+  | FeedsKey
   | HooksKey
+  | ManifestHistoryKey
   | RatesKey
   | ReportsKey
   | RunKey
@@ -38,13 +46,17 @@ export type AnyKey =
   | PinKey
   | AccountKey
   | VoidKey
+  | EventsKey
+  | SandboxKey
   | IntegrationKey
   | OfficeManifestsKey
   | PaymentKey
   | PlacesKey
   | PutawayKey
   | WizardKey
-  | RegionKey;
+  | RegionKey
+  | StationsKey
+  | EventFeedKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

@@ -454,13 +454,21 @@ export const ModelName = {
   WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
+  ClaimDocument: 'ClaimDocument',
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
   IntegrationCheck: 'IntegrationCheck',
+  Sandbox: 'Sandbox',
+  SandboxClock: 'SandboxClock',
+  SandboxLife: 'SandboxLife',
   ApiCall: 'ApiCall',
   ApiCallParcel: 'ApiCallParcel',
-  IdempotencyKey: 'IdempotencyKey'
+  IdempotencyKey: 'IdempotencyKey',
+  Feed: 'Feed',
+  FeedRefusal: 'FeedRefusal',
+  FeedEvent: 'FeedEvent',
+  CarrierState: 'CarrierState'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -476,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "apiCall" | "apiCallParcel" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "claimDocument" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "sandbox" | "sandboxClock" | "sandboxLife" | "apiCall" | "apiCallParcel" | "idempotencyKey" | "feed" | "feedRefusal" | "feedEvent" | "carrierState"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4698,6 +4706,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ClaimDocument: {
+      payload: Prisma.$ClaimDocumentPayload<ExtArgs>
+      fields: Prisma.ClaimDocumentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ClaimDocumentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ClaimDocumentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>
+        }
+        findFirst: {
+          args: Prisma.ClaimDocumentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ClaimDocumentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>
+        }
+        findMany: {
+          args: Prisma.ClaimDocumentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>[]
+        }
+        create: {
+          args: Prisma.ClaimDocumentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>
+        }
+        createMany: {
+          args: Prisma.ClaimDocumentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ClaimDocumentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>[]
+        }
+        delete: {
+          args: Prisma.ClaimDocumentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>
+        }
+        update: {
+          args: Prisma.ClaimDocumentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>
+        }
+        deleteMany: {
+          args: Prisma.ClaimDocumentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ClaimDocumentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ClaimDocumentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>[]
+        }
+        upsert: {
+          args: Prisma.ClaimDocumentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ClaimDocumentPayload>
+        }
+        aggregate: {
+          args: Prisma.ClaimDocumentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateClaimDocument>
+        }
+        groupBy: {
+          args: Prisma.ClaimDocumentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ClaimDocumentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ClaimDocumentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ClaimDocumentCountAggregateOutputType> | number
+        }
+      }
+    }
     Dispatch: {
       payload: Prisma.$DispatchPayload<ExtArgs>
       fields: Prisma.DispatchFieldRefs
@@ -4994,6 +5076,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Sandbox: {
+      payload: Prisma.$SandboxPayload<ExtArgs>
+      fields: Prisma.SandboxFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        findMany: {
+          args: Prisma.SandboxFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>[]
+        }
+        create: {
+          args: Prisma.SandboxCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        createMany: {
+          args: Prisma.SandboxCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        update: {
+          args: Prisma.SandboxUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandbox>
+        }
+        groupBy: {
+          args: Prisma.SandboxGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxCountAggregateOutputType> | number
+        }
+      }
+    }
+    SandboxClock: {
+      payload: Prisma.$SandboxClockPayload<ExtArgs>
+      fields: Prisma.SandboxClockFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxClockFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxClockFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxClockFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxClockFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>
+        }
+        findMany: {
+          args: Prisma.SandboxClockFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>[]
+        }
+        create: {
+          args: Prisma.SandboxClockCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>
+        }
+        createMany: {
+          args: Prisma.SandboxClockCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxClockCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxClockDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>
+        }
+        update: {
+          args: Prisma.SandboxClockUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxClockDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxClockUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxClockUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxClockUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxClockPayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxClockAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandboxClock>
+        }
+        groupBy: {
+          args: Prisma.SandboxClockGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxClockGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxClockCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxClockCountAggregateOutputType> | number
+        }
+      }
+    }
+    SandboxLife: {
+      payload: Prisma.$SandboxLifePayload<ExtArgs>
+      fields: Prisma.SandboxLifeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxLifeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxLifeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxLifeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxLifeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>
+        }
+        findMany: {
+          args: Prisma.SandboxLifeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>[]
+        }
+        create: {
+          args: Prisma.SandboxLifeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>
+        }
+        createMany: {
+          args: Prisma.SandboxLifeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxLifeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxLifeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>
+        }
+        update: {
+          args: Prisma.SandboxLifeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxLifeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxLifeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxLifeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxLifeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxLifePayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxLifeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandboxLife>
+        }
+        groupBy: {
+          args: Prisma.SandboxLifeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxLifeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxLifeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxLifeCountAggregateOutputType> | number
+        }
+      }
+    }
     ApiCall: {
       payload: Prisma.$ApiCallPayload<ExtArgs>
       fields: Prisma.ApiCallFieldRefs
@@ -5216,6 +5520,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Feed: {
+      payload: Prisma.$FeedPayload<ExtArgs>
+      fields: Prisma.FeedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FeedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FeedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>
+        }
+        findFirst: {
+          args: Prisma.FeedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FeedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>
+        }
+        findMany: {
+          args: Prisma.FeedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>[]
+        }
+        create: {
+          args: Prisma.FeedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>
+        }
+        createMany: {
+          args: Prisma.FeedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FeedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>[]
+        }
+        delete: {
+          args: Prisma.FeedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>
+        }
+        update: {
+          args: Prisma.FeedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>
+        }
+        deleteMany: {
+          args: Prisma.FeedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FeedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FeedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>[]
+        }
+        upsert: {
+          args: Prisma.FeedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedPayload>
+        }
+        aggregate: {
+          args: Prisma.FeedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFeed>
+        }
+        groupBy: {
+          args: Prisma.FeedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FeedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FeedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FeedCountAggregateOutputType> | number
+        }
+      }
+    }
+    FeedRefusal: {
+      payload: Prisma.$FeedRefusalPayload<ExtArgs>
+      fields: Prisma.FeedRefusalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FeedRefusalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FeedRefusalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>
+        }
+        findFirst: {
+          args: Prisma.FeedRefusalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FeedRefusalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>
+        }
+        findMany: {
+          args: Prisma.FeedRefusalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>[]
+        }
+        create: {
+          args: Prisma.FeedRefusalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>
+        }
+        createMany: {
+          args: Prisma.FeedRefusalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FeedRefusalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>[]
+        }
+        delete: {
+          args: Prisma.FeedRefusalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>
+        }
+        update: {
+          args: Prisma.FeedRefusalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>
+        }
+        deleteMany: {
+          args: Prisma.FeedRefusalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FeedRefusalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FeedRefusalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>[]
+        }
+        upsert: {
+          args: Prisma.FeedRefusalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedRefusalPayload>
+        }
+        aggregate: {
+          args: Prisma.FeedRefusalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFeedRefusal>
+        }
+        groupBy: {
+          args: Prisma.FeedRefusalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FeedRefusalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FeedRefusalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FeedRefusalCountAggregateOutputType> | number
+        }
+      }
+    }
+    FeedEvent: {
+      payload: Prisma.$FeedEventPayload<ExtArgs>
+      fields: Prisma.FeedEventFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FeedEventFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FeedEventFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>
+        }
+        findFirst: {
+          args: Prisma.FeedEventFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FeedEventFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>
+        }
+        findMany: {
+          args: Prisma.FeedEventFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>[]
+        }
+        create: {
+          args: Prisma.FeedEventCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>
+        }
+        createMany: {
+          args: Prisma.FeedEventCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FeedEventCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>[]
+        }
+        delete: {
+          args: Prisma.FeedEventDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>
+        }
+        update: {
+          args: Prisma.FeedEventUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>
+        }
+        deleteMany: {
+          args: Prisma.FeedEventDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FeedEventUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FeedEventUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>[]
+        }
+        upsert: {
+          args: Prisma.FeedEventUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FeedEventPayload>
+        }
+        aggregate: {
+          args: Prisma.FeedEventAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFeedEvent>
+        }
+        groupBy: {
+          args: Prisma.FeedEventGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FeedEventGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FeedEventCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FeedEventCountAggregateOutputType> | number
+        }
+      }
+    }
+    CarrierState: {
+      payload: Prisma.$CarrierStatePayload<ExtArgs>
+      fields: Prisma.CarrierStateFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CarrierStateFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CarrierStateFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>
+        }
+        findFirst: {
+          args: Prisma.CarrierStateFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CarrierStateFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>
+        }
+        findMany: {
+          args: Prisma.CarrierStateFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>[]
+        }
+        create: {
+          args: Prisma.CarrierStateCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>
+        }
+        createMany: {
+          args: Prisma.CarrierStateCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CarrierStateCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>[]
+        }
+        delete: {
+          args: Prisma.CarrierStateDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>
+        }
+        update: {
+          args: Prisma.CarrierStateUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>
+        }
+        deleteMany: {
+          args: Prisma.CarrierStateDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CarrierStateUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CarrierStateUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>[]
+        }
+        upsert: {
+          args: Prisma.CarrierStateUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CarrierStatePayload>
+        }
+        aggregate: {
+          args: Prisma.CarrierStateAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCarrierState>
+        }
+        groupBy: {
+          args: Prisma.CarrierStateGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CarrierStateGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CarrierStateCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CarrierStateCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -5259,7 +5859,9 @@ export const TenantScalarFieldEnum = {
   id: 'id',
   slug: 'slug',
   name: 'name',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  sandboxOfTenantId: 'sandboxOfTenantId',
+  sandboxOfCourierId: 'sandboxOfCourierId'
 } as const
 
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
@@ -5416,6 +6018,7 @@ export const TenantSettingsScalarFieldEnum = {
   tenantId: 'tenantId',
   timeZone: 'timeZone',
   currency: 'currency',
+  missingAfterHours: 'missingAfterHours',
   updatedAt: 'updatedAt'
 } as const
 
@@ -5493,6 +6096,8 @@ export const CourierScalarFieldEnum = {
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
+  addPackageEvents: 'addPackageEvents',
+  updatePackageEvents: 'updatePackageEvents',
   apiTokenCipher: 'apiTokenCipher',
   urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
@@ -5645,7 +6250,8 @@ export const PrealertScalarFieldEnum = {
   status: 'status',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
-  closedAt: 'closedAt'
+  closedAt: 'closedAt',
+  missingAt: 'missingAt'
 } as const
 
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
@@ -5894,7 +6500,8 @@ export const BillScalarFieldEnum = {
   remarks: 'remarks',
   createdAt: 'createdAt',
   publishedAt: 'publishedAt',
-  dueDate: 'dueDate'
+  dueDate: 'dueDate',
+  overdueAt: 'overdueAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]
@@ -6131,6 +6738,21 @@ export const ParcelClaimScalarFieldEnum = {
 export type ParcelClaimScalarFieldEnum = (typeof ParcelClaimScalarFieldEnum)[keyof typeof ParcelClaimScalarFieldEnum]
 
 
+export const ClaimDocumentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  claimId: 'claimId',
+  courierId: 'courierId',
+  mediaType: 'mediaType',
+  contentHash: 'contentHash',
+  content: 'content',
+  submittedBy: 'submittedBy',
+  createdAt: 'createdAt'
+} as const
+
+export type ClaimDocumentScalarFieldEnum = (typeof ClaimDocumentScalarFieldEnum)[keyof typeof ClaimDocumentScalarFieldEnum]
+
+
 export const DispatchScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -6205,6 +6827,56 @@ export const IntegrationCheckScalarFieldEnum = {
 export type IntegrationCheckScalarFieldEnum = (typeof IntegrationCheckScalarFieldEnum)[keyof typeof IntegrationCheckScalarFieldEnum]
 
 
+export const SandboxScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  pathKey: 'pathKey',
+  sandboxCourierId: 'sandboxCourierId',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  endedBy: 'endedBy',
+  endedAt: 'endedAt'
+} as const
+
+export type SandboxScalarFieldEnum = (typeof SandboxScalarFieldEnum)[keyof typeof SandboxScalarFieldEnum]
+
+
+export const SandboxClockScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  speed: 'speed',
+  sandboxTime: 'sandboxTime',
+  anchoredAt: 'anchoredAt'
+} as const
+
+export type SandboxClockScalarFieldEnum = (typeof SandboxClockScalarFieldEnum)[keyof typeof SandboxClockScalarFieldEnum]
+
+
+export const SandboxLifeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  life: 'life',
+  trackingNumber: 'trackingNumber',
+  prealertId: 'prealertId',
+  packageId: 'packageId',
+  manifestId: 'manifestId',
+  billId: 'billId',
+  state: 'state',
+  stepsPlayed: 'stepsPlayed',
+  startedAt: 'startedAt',
+  nextDueAt: 'nextDueAt',
+  refusedCode: 'refusedCode',
+  refusedMessage: 'refusedMessage',
+  attempts: 'attempts',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SandboxLifeScalarFieldEnum = (typeof SandboxLifeScalarFieldEnum)[keyof typeof SandboxLifeScalarFieldEnum]
+
+
 export const ApiCallScalarFieldEnum = {
   tenantId: 'tenantId',
   requestId: 'requestId',
@@ -6213,6 +6885,7 @@ export const ApiCallScalarFieldEnum = {
   operationId: 'operationId',
   status: 'status',
   code: 'code',
+  refused: 'refused',
   durationMs: 'durationMs',
   credential: 'credential',
   credentialId: 'credentialId',
@@ -6248,6 +6921,72 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const FeedScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  kind: 'kind',
+  name: 'name',
+  isActive: 'isActive',
+  customerId: 'customerId',
+  secretCipher: 'secretCipher',
+  hint: 'hint',
+  previousCipher: 'previousCipher',
+  previousHint: 'previousHint',
+  previousEndsAt: 'previousEndsAt',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  rotatedAt: 'rotatedAt',
+  lastReceivedAt: 'lastReceivedAt'
+} as const
+
+export type FeedScalarFieldEnum = (typeof FeedScalarFieldEnum)[keyof typeof FeedScalarFieldEnum]
+
+
+export const FeedRefusalScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  feedId: 'feedId',
+  courierId: 'courierId',
+  refusalKey: 'refusalKey',
+  reference: 'reference',
+  trackingNumber: 'trackingNumber',
+  reason: 'reason',
+  refusedAt: 'refusedAt'
+} as const
+
+export type FeedRefusalScalarFieldEnum = (typeof FeedRefusalScalarFieldEnum)[keyof typeof FeedRefusalScalarFieldEnum]
+
+
+export const FeedEventScalarFieldEnum = {
+  tenantId: 'tenantId',
+  feedId: 'feedId',
+  eventKey: 'eventKey',
+  courierId: 'courierId',
+  receivedAt: 'receivedAt'
+} as const
+
+export type FeedEventScalarFieldEnum = (typeof FeedEventScalarFieldEnum)[keyof typeof FeedEventScalarFieldEnum]
+
+
+export const CarrierStateScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  trackingKey: 'trackingKey',
+  status: 'status',
+  carrier: 'carrier',
+  correctedCarrier: 'correctedCarrier',
+  code: 'code',
+  remark: 'remark',
+  isActionNeeded: 'isActionNeeded',
+  occurredAt: 'occurredAt',
+  settledAt: 'settledAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -6630,13 +7369,21 @@ export type GlobalOmitConfig = {
   webhookExchange?: Prisma.WebhookExchangeOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   parcelClaim?: Prisma.ParcelClaimOmit
+  claimDocument?: Prisma.ClaimDocumentOmit
   dispatch?: Prisma.DispatchOmit
   manifestMail?: Prisma.ManifestMailOmit
   customerSyncRun?: Prisma.CustomerSyncRunOmit
   integrationCheck?: Prisma.IntegrationCheckOmit
+  sandbox?: Prisma.SandboxOmit
+  sandboxClock?: Prisma.SandboxClockOmit
+  sandboxLife?: Prisma.SandboxLifeOmit
   apiCall?: Prisma.ApiCallOmit
   apiCallParcel?: Prisma.ApiCallParcelOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
+  feed?: Prisma.FeedOmit
+  feedRefusal?: Prisma.FeedRefusalOmit
+  feedEvent?: Prisma.FeedEventOmit
+  carrierState?: Prisma.CarrierStateOmit
 }
 
 /* Types for Logging */

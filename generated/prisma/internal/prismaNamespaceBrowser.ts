@@ -108,13 +108,21 @@ export const ModelName = {
   WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
+  ClaimDocument: 'ClaimDocument',
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
   IntegrationCheck: 'IntegrationCheck',
+  Sandbox: 'Sandbox',
+  SandboxClock: 'SandboxClock',
+  SandboxLife: 'SandboxLife',
   ApiCall: 'ApiCall',
   ApiCallParcel: 'ApiCallParcel',
-  IdempotencyKey: 'IdempotencyKey'
+  IdempotencyKey: 'IdempotencyKey',
+  Feed: 'Feed',
+  FeedRefusal: 'FeedRefusal',
+  FeedEvent: 'FeedEvent',
+  CarrierState: 'CarrierState'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -137,7 +145,9 @@ export const TenantScalarFieldEnum = {
   id: 'id',
   slug: 'slug',
   name: 'name',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  sandboxOfTenantId: 'sandboxOfTenantId',
+  sandboxOfCourierId: 'sandboxOfCourierId'
 } as const
 
 export type TenantScalarFieldEnum = (typeof TenantScalarFieldEnum)[keyof typeof TenantScalarFieldEnum]
@@ -294,6 +304,7 @@ export const TenantSettingsScalarFieldEnum = {
   tenantId: 'tenantId',
   timeZone: 'timeZone',
   currency: 'currency',
+  missingAfterHours: 'missingAfterHours',
   updatedAt: 'updatedAt'
 } as const
 
@@ -371,6 +382,8 @@ export const CourierScalarFieldEnum = {
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
+  addPackageEvents: 'addPackageEvents',
+  updatePackageEvents: 'updatePackageEvents',
   apiTokenCipher: 'apiTokenCipher',
   urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
@@ -523,7 +536,8 @@ export const PrealertScalarFieldEnum = {
   status: 'status',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
-  closedAt: 'closedAt'
+  closedAt: 'closedAt',
+  missingAt: 'missingAt'
 } as const
 
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
@@ -772,7 +786,8 @@ export const BillScalarFieldEnum = {
   remarks: 'remarks',
   createdAt: 'createdAt',
   publishedAt: 'publishedAt',
-  dueDate: 'dueDate'
+  dueDate: 'dueDate',
+  overdueAt: 'overdueAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]
@@ -1009,6 +1024,21 @@ export const ParcelClaimScalarFieldEnum = {
 export type ParcelClaimScalarFieldEnum = (typeof ParcelClaimScalarFieldEnum)[keyof typeof ParcelClaimScalarFieldEnum]
 
 
+export const ClaimDocumentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  claimId: 'claimId',
+  courierId: 'courierId',
+  mediaType: 'mediaType',
+  contentHash: 'contentHash',
+  content: 'content',
+  submittedBy: 'submittedBy',
+  createdAt: 'createdAt'
+} as const
+
+export type ClaimDocumentScalarFieldEnum = (typeof ClaimDocumentScalarFieldEnum)[keyof typeof ClaimDocumentScalarFieldEnum]
+
+
 export const DispatchScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -1083,6 +1113,56 @@ export const IntegrationCheckScalarFieldEnum = {
 export type IntegrationCheckScalarFieldEnum = (typeof IntegrationCheckScalarFieldEnum)[keyof typeof IntegrationCheckScalarFieldEnum]
 
 
+export const SandboxScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  pathKey: 'pathKey',
+  sandboxCourierId: 'sandboxCourierId',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  endedBy: 'endedBy',
+  endedAt: 'endedAt'
+} as const
+
+export type SandboxScalarFieldEnum = (typeof SandboxScalarFieldEnum)[keyof typeof SandboxScalarFieldEnum]
+
+
+export const SandboxClockScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  speed: 'speed',
+  sandboxTime: 'sandboxTime',
+  anchoredAt: 'anchoredAt'
+} as const
+
+export type SandboxClockScalarFieldEnum = (typeof SandboxClockScalarFieldEnum)[keyof typeof SandboxClockScalarFieldEnum]
+
+
+export const SandboxLifeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  life: 'life',
+  trackingNumber: 'trackingNumber',
+  prealertId: 'prealertId',
+  packageId: 'packageId',
+  manifestId: 'manifestId',
+  billId: 'billId',
+  state: 'state',
+  stepsPlayed: 'stepsPlayed',
+  startedAt: 'startedAt',
+  nextDueAt: 'nextDueAt',
+  refusedCode: 'refusedCode',
+  refusedMessage: 'refusedMessage',
+  attempts: 'attempts',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SandboxLifeScalarFieldEnum = (typeof SandboxLifeScalarFieldEnum)[keyof typeof SandboxLifeScalarFieldEnum]
+
+
 export const ApiCallScalarFieldEnum = {
   tenantId: 'tenantId',
   requestId: 'requestId',
@@ -1091,6 +1171,7 @@ export const ApiCallScalarFieldEnum = {
   operationId: 'operationId',
   status: 'status',
   code: 'code',
+  refused: 'refused',
   durationMs: 'durationMs',
   credential: 'credential',
   credentialId: 'credentialId',
@@ -1126,6 +1207,72 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const FeedScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  kind: 'kind',
+  name: 'name',
+  isActive: 'isActive',
+  customerId: 'customerId',
+  secretCipher: 'secretCipher',
+  hint: 'hint',
+  previousCipher: 'previousCipher',
+  previousHint: 'previousHint',
+  previousEndsAt: 'previousEndsAt',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  rotatedAt: 'rotatedAt',
+  lastReceivedAt: 'lastReceivedAt'
+} as const
+
+export type FeedScalarFieldEnum = (typeof FeedScalarFieldEnum)[keyof typeof FeedScalarFieldEnum]
+
+
+export const FeedRefusalScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  feedId: 'feedId',
+  courierId: 'courierId',
+  refusalKey: 'refusalKey',
+  reference: 'reference',
+  trackingNumber: 'trackingNumber',
+  reason: 'reason',
+  refusedAt: 'refusedAt'
+} as const
+
+export type FeedRefusalScalarFieldEnum = (typeof FeedRefusalScalarFieldEnum)[keyof typeof FeedRefusalScalarFieldEnum]
+
+
+export const FeedEventScalarFieldEnum = {
+  tenantId: 'tenantId',
+  feedId: 'feedId',
+  eventKey: 'eventKey',
+  courierId: 'courierId',
+  receivedAt: 'receivedAt'
+} as const
+
+export type FeedEventScalarFieldEnum = (typeof FeedEventScalarFieldEnum)[keyof typeof FeedEventScalarFieldEnum]
+
+
+export const CarrierStateScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  trackingKey: 'trackingKey',
+  status: 'status',
+  carrier: 'carrier',
+  correctedCarrier: 'correctedCarrier',
+  code: 'code',
+  remark: 'remark',
+  isActionNeeded: 'isActionNeeded',
+  occurredAt: 'occurredAt',
+  settledAt: 'settledAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
 
 
 export const SortOrder = {

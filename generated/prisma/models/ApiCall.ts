@@ -76,6 +76,7 @@ export type ApiCallCountAggregateOutputType = {
   operationId: number
   status: number
   code: number
+  refused: number
   durationMs: number
   credential: number
   credentialId: number
@@ -136,6 +137,7 @@ export type ApiCallCountAggregateInputType = {
   operationId?: true
   status?: true
   code?: true
+  refused?: true
   durationMs?: true
   credential?: true
   credentialId?: true
@@ -239,6 +241,7 @@ export type ApiCallGroupByOutputType = {
   operationId: string
   status: number | null
   code: string | null
+  refused: runtime.JsonValue | null
   durationMs: number
   credential: string
   credentialId: string | null
@@ -278,6 +281,7 @@ export type ApiCallWhereInput = {
   operationId?: Prisma.StringFilter<"ApiCall"> | string
   status?: Prisma.IntNullableFilter<"ApiCall"> | number | null
   code?: Prisma.StringNullableFilter<"ApiCall"> | string | null
+  refused?: Prisma.JsonNullableFilter<"ApiCall">
   durationMs?: Prisma.IntFilter<"ApiCall"> | number
   credential?: Prisma.StringFilter<"ApiCall"> | string
   credentialId?: Prisma.UuidNullableFilter<"ApiCall"> | string | null
@@ -296,6 +300,7 @@ export type ApiCallOrderByWithRelationInput = {
   operationId?: Prisma.SortOrder
   status?: Prisma.SortOrderInput | Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
+  refused?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   credential?: Prisma.SortOrder
   credentialId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -318,6 +323,7 @@ export type ApiCallWhereUniqueInput = Prisma.AtLeast<{
   operationId?: Prisma.StringFilter<"ApiCall"> | string
   status?: Prisma.IntNullableFilter<"ApiCall"> | number | null
   code?: Prisma.StringNullableFilter<"ApiCall"> | string | null
+  refused?: Prisma.JsonNullableFilter<"ApiCall">
   durationMs?: Prisma.IntFilter<"ApiCall"> | number
   credential?: Prisma.StringFilter<"ApiCall"> | string
   credentialId?: Prisma.UuidNullableFilter<"ApiCall"> | string | null
@@ -336,6 +342,7 @@ export type ApiCallOrderByWithAggregationInput = {
   operationId?: Prisma.SortOrder
   status?: Prisma.SortOrderInput | Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
+  refused?: Prisma.SortOrderInput | Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   credential?: Prisma.SortOrder
   credentialId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -360,6 +367,7 @@ export type ApiCallScalarWhereWithAggregatesInput = {
   operationId?: Prisma.StringWithAggregatesFilter<"ApiCall"> | string
   status?: Prisma.IntNullableWithAggregatesFilter<"ApiCall"> | number | null
   code?: Prisma.StringNullableWithAggregatesFilter<"ApiCall"> | string | null
+  refused?: Prisma.JsonNullableWithAggregatesFilter<"ApiCall">
   durationMs?: Prisma.IntWithAggregatesFilter<"ApiCall"> | number
   credential?: Prisma.StringWithAggregatesFilter<"ApiCall"> | string
   credentialId?: Prisma.UuidNullableWithAggregatesFilter<"ApiCall"> | string | null
@@ -374,6 +382,7 @@ export type ApiCallCreateInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -392,6 +401,7 @@ export type ApiCallUncheckedCreateInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -407,6 +417,7 @@ export type ApiCallUpdateInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -425,6 +436,7 @@ export type ApiCallUncheckedUpdateInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -442,6 +454,7 @@ export type ApiCallCreateManyInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -456,6 +469,7 @@ export type ApiCallUpdateManyMutationInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -472,6 +486,7 @@ export type ApiCallUncheckedUpdateManyInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -503,6 +518,7 @@ export type ApiCallCountOrderByAggregateInput = {
   operationId?: Prisma.SortOrder
   status?: Prisma.SortOrder
   code?: Prisma.SortOrder
+  refused?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   credential?: Prisma.SortOrder
   credentialId?: Prisma.SortOrder
@@ -620,6 +636,7 @@ export type ApiCallCreateWithoutCourierInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -635,6 +652,7 @@ export type ApiCallUncheckedCreateWithoutCourierInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -681,6 +699,7 @@ export type ApiCallScalarWhereInput = {
   operationId?: Prisma.StringFilter<"ApiCall"> | string
   status?: Prisma.IntNullableFilter<"ApiCall"> | number | null
   code?: Prisma.StringNullableFilter<"ApiCall"> | string | null
+  refused?: Prisma.JsonNullableFilter<"ApiCall">
   durationMs?: Prisma.IntFilter<"ApiCall"> | number
   credential?: Prisma.StringFilter<"ApiCall"> | string
   credentialId?: Prisma.UuidNullableFilter<"ApiCall"> | string | null
@@ -695,6 +714,7 @@ export type ApiCallCreateWithoutParcelsInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -712,6 +732,7 @@ export type ApiCallUncheckedCreateWithoutParcelsInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -742,6 +763,7 @@ export type ApiCallUpdateWithoutParcelsInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -759,6 +781,7 @@ export type ApiCallUncheckedUpdateWithoutParcelsInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -773,6 +796,7 @@ export type ApiCallCreateManyCourierInput = {
   operationId: string
   status?: number | null
   code?: string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs: number
   credential: string
   credentialId?: string | null
@@ -787,6 +811,7 @@ export type ApiCallUpdateWithoutCourierInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -802,6 +827,7 @@ export type ApiCallUncheckedUpdateWithoutCourierInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -817,6 +843,7 @@ export type ApiCallUncheckedUpdateManyWithoutCourierInput = {
   operationId?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refused?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   credential?: Prisma.StringFieldUpdateOperationsInput | string
   credentialId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -864,6 +891,7 @@ export type ApiCallSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   operationId?: boolean
   status?: boolean
   code?: boolean
+  refused?: boolean
   durationMs?: boolean
   credential?: boolean
   credentialId?: boolean
@@ -883,6 +911,7 @@ export type ApiCallSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   operationId?: boolean
   status?: boolean
   code?: boolean
+  refused?: boolean
   durationMs?: boolean
   credential?: boolean
   credentialId?: boolean
@@ -900,6 +929,7 @@ export type ApiCallSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   operationId?: boolean
   status?: boolean
   code?: boolean
+  refused?: boolean
   durationMs?: boolean
   credential?: boolean
   credentialId?: boolean
@@ -917,6 +947,7 @@ export type ApiCallSelectScalar = {
   operationId?: boolean
   status?: boolean
   code?: boolean
+  refused?: boolean
   durationMs?: boolean
   credential?: boolean
   credentialId?: boolean
@@ -925,7 +956,7 @@ export type ApiCallSelectScalar = {
   expiresAt?: boolean
 }
 
-export type ApiCallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "requestId" | "courierId" | "calledAt" | "operationId" | "status" | "code" | "durationMs" | "credential" | "credentialId" | "credentialHint" | "isReplayed" | "expiresAt", ExtArgs["result"]["apiCall"]>
+export type ApiCallOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "requestId" | "courierId" | "calledAt" | "operationId" | "status" | "code" | "refused" | "durationMs" | "credential" | "credentialId" | "credentialHint" | "isReplayed" | "expiresAt", ExtArgs["result"]["apiCall"]>
 export type ApiCallInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   parcels?: boolean | Prisma.ApiCall$parcelsArgs<ExtArgs>
@@ -955,6 +986,10 @@ export type $ApiCallPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     status: number | null
     code: string | null
+    /**
+     * The first fields that the failure refuses. Null if there is none.
+     */
+    refused: runtime.JsonValue | null
     durationMs: number
     /**
      * `api_key`, `service_token` or `access_token`.
@@ -1402,6 +1437,7 @@ export interface ApiCallFieldRefs {
   readonly operationId: Prisma.FieldRef<"ApiCall", 'String'>
   readonly status: Prisma.FieldRef<"ApiCall", 'Int'>
   readonly code: Prisma.FieldRef<"ApiCall", 'String'>
+  readonly refused: Prisma.FieldRef<"ApiCall", 'Json'>
   readonly durationMs: Prisma.FieldRef<"ApiCall", 'Int'>
   readonly credential: Prisma.FieldRef<"ApiCall", 'String'>
   readonly credentialId: Prisma.FieldRef<"ApiCall", 'String'>

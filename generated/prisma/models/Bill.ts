@@ -66,6 +66,7 @@ export type BillMinAggregateOutputType = {
   createdAt: Date | null
   publishedAt: Date | null
   dueDate: Date | null
+  overdueAt: Date | null
 }
 
 export type BillMaxAggregateOutputType = {
@@ -88,6 +89,7 @@ export type BillMaxAggregateOutputType = {
   createdAt: Date | null
   publishedAt: Date | null
   dueDate: Date | null
+  overdueAt: Date | null
 }
 
 export type BillCountAggregateOutputType = {
@@ -112,6 +114,7 @@ export type BillCountAggregateOutputType = {
   createdAt: number
   publishedAt: number
   dueDate: number
+  overdueAt: number
   _all: number
 }
 
@@ -156,6 +159,7 @@ export type BillMinAggregateInputType = {
   createdAt?: true
   publishedAt?: true
   dueDate?: true
+  overdueAt?: true
 }
 
 export type BillMaxAggregateInputType = {
@@ -178,6 +182,7 @@ export type BillMaxAggregateInputType = {
   createdAt?: true
   publishedAt?: true
   dueDate?: true
+  overdueAt?: true
 }
 
 export type BillCountAggregateInputType = {
@@ -202,6 +207,7 @@ export type BillCountAggregateInputType = {
   createdAt?: true
   publishedAt?: true
   dueDate?: true
+  overdueAt?: true
   _all?: true
 }
 
@@ -313,6 +319,7 @@ export type BillGroupByOutputType = {
   createdAt: Date
   publishedAt: Date | null
   dueDate: Date | null
+  overdueAt: Date | null
   _count: BillCountAggregateOutputType | null
   _avg: BillAvgAggregateOutputType | null
   _sum: BillSumAggregateOutputType | null
@@ -360,6 +367,7 @@ export type BillWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
+  overdueAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
@@ -388,6 +396,7 @@ export type BillOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   dueDate?: Prisma.SortOrderInput | Prisma.SortOrder
+  overdueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
   lines?: Prisma.BillLineOrderByRelationAggregateInput
   payments?: Prisma.BillPaymentOrderByRelationAggregateInput
@@ -422,6 +431,7 @@ export type BillWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
+  overdueAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
@@ -450,6 +460,7 @@ export type BillOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   dueDate?: Prisma.SortOrderInput | Prisma.SortOrder
+  overdueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BillCountOrderByAggregateInput
   _avg?: Prisma.BillAvgOrderByAggregateInput
   _max?: Prisma.BillMaxOrderByAggregateInput
@@ -482,6 +493,7 @@ export type BillScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
+  overdueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateInput = {
@@ -504,6 +516,7 @@ export type BillCreateInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
@@ -532,6 +545,7 @@ export type BillUncheckedCreateInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
@@ -557,6 +571,7 @@ export type BillUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
@@ -585,6 +600,7 @@ export type BillUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
@@ -612,6 +628,7 @@ export type BillCreateManyInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
 }
 
 export type BillUpdateManyMutationInput = {
@@ -634,6 +651,7 @@ export type BillUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillUncheckedUpdateManyInput = {
@@ -658,6 +676,7 @@ export type BillUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillListRelationFilter = {
@@ -707,6 +726,7 @@ export type BillCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
   dueDate?: Prisma.SortOrder
+  overdueAt?: Prisma.SortOrder
 }
 
 export type BillAvgOrderByAggregateInput = {
@@ -739,6 +759,7 @@ export type BillMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
   dueDate?: Prisma.SortOrder
+  overdueAt?: Prisma.SortOrder
 }
 
 export type BillMinOrderByAggregateInput = {
@@ -761,6 +782,7 @@ export type BillMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
   dueDate?: Prisma.SortOrder
+  overdueAt?: Prisma.SortOrder
 }
 
 export type BillSumOrderByAggregateInput = {
@@ -882,6 +904,7 @@ export type BillCreateWithoutCourierInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
@@ -907,6 +930,7 @@ export type BillUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
@@ -963,6 +987,7 @@ export type BillScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
+  overdueAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateWithoutLinesInput = {
@@ -985,6 +1010,7 @@ export type BillCreateWithoutLinesInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
@@ -1012,6 +1038,7 @@ export type BillUncheckedCreateWithoutLinesInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
@@ -1052,6 +1079,7 @@ export type BillUpdateWithoutLinesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
@@ -1079,6 +1107,7 @@ export type BillUncheckedUpdateWithoutLinesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1103,6 +1132,7 @@ export type BillCreateWithoutPaymentsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
@@ -1130,6 +1160,7 @@ export type BillUncheckedCreateWithoutPaymentsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
@@ -1170,6 +1201,7 @@ export type BillUpdateWithoutPaymentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
@@ -1197,6 +1229,7 @@ export type BillUncheckedUpdateWithoutPaymentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1221,6 +1254,7 @@ export type BillCreateWithoutMailsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
@@ -1248,6 +1282,7 @@ export type BillUncheckedCreateWithoutMailsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
@@ -1288,6 +1323,7 @@ export type BillUpdateWithoutMailsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
@@ -1315,6 +1351,7 @@ export type BillUncheckedUpdateWithoutMailsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1339,6 +1376,7 @@ export type BillCreateManyCourierInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
+  overdueAt?: Date | string | null
 }
 
 export type BillUpdateWithoutCourierInput = {
@@ -1361,6 +1399,7 @@ export type BillUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
@@ -1386,6 +1425,7 @@ export type BillUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
@@ -1411,6 +1451,7 @@ export type BillUncheckedUpdateManyWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -1484,6 +1525,7 @@ export type BillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
+  overdueAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
   payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
@@ -1513,6 +1555,7 @@ export type BillSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
+  overdueAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1538,6 +1581,7 @@ export type BillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
+  overdueAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1563,9 +1607,10 @@ export type BillSelectScalar = {
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
+  overdueAt?: boolean
 }
 
-export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt" | "dueDate", ExtArgs["result"]["bill"]>
+export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt" | "dueDate" | "overdueAt", ExtArgs["result"]["bill"]>
 export type BillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
@@ -1622,6 +1667,10 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * The last day to pay, fixed at publication. Null for a draft, and for bills that a release without due dates published.
      */
     dueDate: Date | null
+    /**
+     * When the service found that it was overdue; its courier has had the event. Null before that.
+     */
+    overdueAt: Date | null
   }, ExtArgs["result"]["bill"]>
   composites: {}
 }
@@ -2070,6 +2119,7 @@ export interface BillFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly publishedAt: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly dueDate: Prisma.FieldRef<"Bill", 'DateTime'>
+  readonly overdueAt: Prisma.FieldRef<"Bill", 'DateTime'>
 }
     
 

@@ -118,6 +118,8 @@ export type CourierCountAggregateOutputType = {
   apiUrlUpdatePackage: number
   addPackageFormat: number
   updatePackageFormat: number
+  addPackageEvents: number
+  updatePackageEvents: number
   apiTokenCipher: number
   urlsOfTokens: number
   webhookSecretCipher: number
@@ -222,6 +224,8 @@ export type CourierCountAggregateInputType = {
   apiUrlUpdatePackage?: true
   addPackageFormat?: true
   updatePackageFormat?: true
+  addPackageEvents?: true
+  updatePackageEvents?: true
   apiTokenCipher?: true
   urlsOfTokens?: true
   webhookSecretCipher?: true
@@ -341,6 +345,8 @@ export type CourierGroupByOutputType = {
   apiUrlUpdatePackage: string | null
   addPackageFormat: string
   updatePackageFormat: string
+  addPackageEvents: string[]
+  updatePackageEvents: string[]
   apiTokenCipher: string | null
   urlsOfTokens: string[]
   webhookSecretCipher: string | null
@@ -396,6 +402,8 @@ export type CourierWhereInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -419,9 +427,14 @@ export type CourierWhereInput = {
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
+  feeds?: Prisma.FeedListRelationFilter
+  carrierStates?: Prisma.CarrierStateListRelationFilter
   apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
   claims?: Prisma.ParcelClaimListRelationFilter
+  sandboxes?: Prisma.SandboxListRelationFilter
+  sandboxClocks?: Prisma.SandboxClockListRelationFilter
+  sandboxLives?: Prisma.SandboxLifeListRelationFilter
 }
 
 export type CourierOrderByWithRelationInput = {
@@ -446,6 +459,8 @@ export type CourierOrderByWithRelationInput = {
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
+  addPackageEvents?: Prisma.SortOrder
+  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -469,9 +484,14 @@ export type CourierOrderByWithRelationInput = {
   endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
   checks?: Prisma.IntegrationCheckOrderByRelationAggregateInput
+  feeds?: Prisma.FeedOrderByRelationAggregateInput
+  carrierStates?: Prisma.CarrierStateOrderByRelationAggregateInput
   apiCalls?: Prisma.ApiCallOrderByRelationAggregateInput
   quotas?: Prisma.CourierQuotaOrderByRelationAggregateInput
   claims?: Prisma.ParcelClaimOrderByRelationAggregateInput
+  sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
+  sandboxClocks?: Prisma.SandboxClockOrderByRelationAggregateInput
+  sandboxLives?: Prisma.SandboxLifeOrderByRelationAggregateInput
 }
 
 export type CourierWhereUniqueInput = Prisma.AtLeast<{
@@ -502,6 +522,8 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -525,9 +547,14 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
+  feeds?: Prisma.FeedListRelationFilter
+  carrierStates?: Prisma.CarrierStateListRelationFilter
   apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
   claims?: Prisma.ParcelClaimListRelationFilter
+  sandboxes?: Prisma.SandboxListRelationFilter
+  sandboxClocks?: Prisma.SandboxClockListRelationFilter
+  sandboxLives?: Prisma.SandboxLifeListRelationFilter
 }, "tenantId_id" | "tenantId_code" | "tenantId_apiKeyHash">
 
 export type CourierOrderByWithAggregationInput = {
@@ -552,6 +579,8 @@ export type CourierOrderByWithAggregationInput = {
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
+  addPackageEvents?: Prisma.SortOrder
+  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -592,6 +621,8 @@ export type CourierScalarWhereWithAggregatesInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
@@ -623,6 +654,8 @@ export type CourierCreateInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -646,9 +679,14 @@ export type CourierCreateInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateInput = {
@@ -673,6 +711,8 @@ export type CourierUncheckedCreateInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -695,9 +735,14 @@ export type CourierUncheckedCreateInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUpdateInput = {
@@ -721,6 +766,8 @@ export type CourierUpdateInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -744,9 +791,14 @@ export type CourierUpdateInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateInput = {
@@ -771,6 +823,8 @@ export type CourierUncheckedUpdateInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -793,9 +847,14 @@ export type CourierUncheckedUpdateInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateManyInput = {
@@ -820,6 +879,8 @@ export type CourierCreateManyInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -851,6 +912,8 @@ export type CourierUpdateManyMutationInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -883,6 +946,8 @@ export type CourierUncheckedUpdateManyInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -945,6 +1010,8 @@ export type CourierCountOrderByAggregateInput = {
   apiUrlUpdatePackage?: Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
+  addPackageEvents?: Prisma.SortOrder
+  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
@@ -1104,8 +1171,26 @@ export type CourierUpdateOneWithoutTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTokensInput, Prisma.CourierUpdateWithoutTokensInput>, Prisma.CourierUncheckedUpdateWithoutTokensInput>
 }
 
+export type CourierCreateaddPackageEventsInput = {
+  set: string[]
+}
+
+export type CourierCreateupdatePackageEventsInput = {
+  set: string[]
+}
+
 export type CourierCreateurlsOfTokensInput = {
   set: string[]
+}
+
+export type CourierUpdateaddPackageEventsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type CourierUpdateupdatePackageEventsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type CourierUpdateurlsOfTokensInput = {
@@ -1323,6 +1408,48 @@ export type CourierUpdateOneRequiredWithoutChecksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutChecksInput, Prisma.CourierUpdateWithoutChecksInput>, Prisma.CourierUncheckedUpdateWithoutChecksInput>
 }
 
+export type CourierCreateNestedOneWithoutSandboxesInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSandboxesInput, Prisma.CourierUncheckedCreateWithoutSandboxesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSandboxesInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutSandboxesNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSandboxesInput, Prisma.CourierUncheckedCreateWithoutSandboxesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSandboxesInput
+  upsert?: Prisma.CourierUpsertWithoutSandboxesInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutSandboxesInput, Prisma.CourierUpdateWithoutSandboxesInput>, Prisma.CourierUncheckedUpdateWithoutSandboxesInput>
+}
+
+export type CourierCreateNestedOneWithoutSandboxClocksInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSandboxClocksInput, Prisma.CourierUncheckedCreateWithoutSandboxClocksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSandboxClocksInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutSandboxClocksNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSandboxClocksInput, Prisma.CourierUncheckedCreateWithoutSandboxClocksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSandboxClocksInput
+  upsert?: Prisma.CourierUpsertWithoutSandboxClocksInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutSandboxClocksInput, Prisma.CourierUpdateWithoutSandboxClocksInput>, Prisma.CourierUncheckedUpdateWithoutSandboxClocksInput>
+}
+
+export type CourierCreateNestedOneWithoutSandboxLivesInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSandboxLivesInput, Prisma.CourierUncheckedCreateWithoutSandboxLivesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSandboxLivesInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutSandboxLivesNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSandboxLivesInput, Prisma.CourierUncheckedCreateWithoutSandboxLivesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSandboxLivesInput
+  upsert?: Prisma.CourierUpsertWithoutSandboxLivesInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutSandboxLivesInput, Prisma.CourierUpdateWithoutSandboxLivesInput>, Prisma.CourierUncheckedUpdateWithoutSandboxLivesInput>
+}
+
 export type CourierCreateNestedOneWithoutApiCallsInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutApiCallsInput, Prisma.CourierUncheckedCreateWithoutApiCallsInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutApiCallsInput
@@ -1335,6 +1462,34 @@ export type CourierUpdateOneRequiredWithoutApiCallsNestedInput = {
   upsert?: Prisma.CourierUpsertWithoutApiCallsInput
   connect?: Prisma.CourierWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutApiCallsInput, Prisma.CourierUpdateWithoutApiCallsInput>, Prisma.CourierUncheckedUpdateWithoutApiCallsInput>
+}
+
+export type CourierCreateNestedOneWithoutFeedsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutFeedsInput, Prisma.CourierUncheckedCreateWithoutFeedsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutFeedsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutFeedsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutFeedsInput, Prisma.CourierUncheckedCreateWithoutFeedsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutFeedsInput
+  upsert?: Prisma.CourierUpsertWithoutFeedsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutFeedsInput, Prisma.CourierUpdateWithoutFeedsInput>, Prisma.CourierUncheckedUpdateWithoutFeedsInput>
+}
+
+export type CourierCreateNestedOneWithoutCarrierStatesInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutCarrierStatesInput, Prisma.CourierUncheckedCreateWithoutCarrierStatesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutCarrierStatesInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutCarrierStatesNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutCarrierStatesInput, Prisma.CourierUncheckedCreateWithoutCarrierStatesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutCarrierStatesInput
+  upsert?: Prisma.CourierUpsertWithoutCarrierStatesInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutCarrierStatesInput, Prisma.CourierUpdateWithoutCarrierStatesInput>, Prisma.CourierUncheckedUpdateWithoutCarrierStatesInput>
 }
 
 export type CourierCreateWithoutTenantInput = {
@@ -1358,6 +1513,8 @@ export type CourierCreateWithoutTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1380,9 +1537,14 @@ export type CourierCreateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutTenantInput = {
@@ -1406,6 +1568,8 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1428,9 +1592,14 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutTenantInput = {
@@ -1484,6 +1653,8 @@ export type CourierScalarWhereInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
+  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
+  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -1515,6 +1686,8 @@ export type CourierCreateWithoutUsersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1537,9 +1710,14 @@ export type CourierCreateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutUsersInput = {
@@ -1564,6 +1742,8 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1585,9 +1765,14 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutUsersInput = {
@@ -1627,6 +1812,8 @@ export type CourierUpdateWithoutUsersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1649,9 +1836,14 @@ export type CourierUpdateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutUsersInput = {
@@ -1676,6 +1868,8 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1697,9 +1891,14 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutTokensInput = {
@@ -1723,6 +1922,8 @@ export type CourierCreateWithoutTokensInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1745,9 +1946,14 @@ export type CourierCreateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutTokensInput = {
@@ -1772,6 +1978,8 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1793,9 +2001,14 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutTokensInput = {
@@ -1835,6 +2048,8 @@ export type CourierUpdateWithoutTokensInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1857,9 +2072,14 @@ export type CourierUpdateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutTokensInput = {
@@ -1884,6 +2104,8 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1905,9 +2127,14 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutLogoInput = {
@@ -1931,6 +2158,8 @@ export type CourierCreateWithoutLogoInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1953,9 +2182,14 @@ export type CourierCreateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutLogoInput = {
@@ -1980,6 +2214,8 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2001,9 +2237,14 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutLogoInput = {
@@ -2043,6 +2284,8 @@ export type CourierUpdateWithoutLogoInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2065,9 +2308,14 @@ export type CourierUpdateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutLogoInput = {
@@ -2092,6 +2340,8 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2113,9 +2363,14 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutCustomersInput = {
@@ -2139,6 +2394,8 @@ export type CourierCreateWithoutCustomersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2161,9 +2418,14 @@ export type CourierCreateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutCustomersInput = {
@@ -2188,6 +2450,8 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2209,9 +2473,14 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutCustomersInput = {
@@ -2251,6 +2520,8 @@ export type CourierUpdateWithoutCustomersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2273,9 +2544,14 @@ export type CourierUpdateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutCustomersInput = {
@@ -2300,6 +2576,8 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2321,9 +2599,14 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutQuotasInput = {
@@ -2347,6 +2630,8 @@ export type CourierCreateWithoutQuotasInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2370,8 +2655,13 @@ export type CourierCreateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutQuotasInput = {
@@ -2396,6 +2686,8 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2418,8 +2710,13 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutQuotasInput = {
@@ -2459,6 +2756,8 @@ export type CourierUpdateWithoutQuotasInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2482,8 +2781,13 @@ export type CourierUpdateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutQuotasInput = {
@@ -2508,6 +2812,8 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2530,8 +2836,13 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPrealertsInput = {
@@ -2555,6 +2866,8 @@ export type CourierCreateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2577,9 +2890,14 @@ export type CourierCreateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPrealertsInput = {
@@ -2604,6 +2922,8 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2625,9 +2945,14 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPrealertsInput = {
@@ -2667,6 +2992,8 @@ export type CourierUpdateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2689,9 +3016,14 @@ export type CourierUpdateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPrealertsInput = {
@@ -2716,6 +3048,8 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2737,9 +3071,14 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutFlagsInput = {
@@ -2763,6 +3102,8 @@ export type CourierCreateWithoutFlagsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2785,9 +3126,14 @@ export type CourierCreateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutFlagsInput = {
@@ -2812,6 +3158,8 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2833,9 +3181,14 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutFlagsInput = {
@@ -2875,6 +3228,8 @@ export type CourierUpdateWithoutFlagsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2897,9 +3252,14 @@ export type CourierUpdateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutFlagsInput = {
@@ -2924,6 +3284,8 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2945,9 +3307,14 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutRenamesInput = {
@@ -2971,6 +3338,8 @@ export type CourierCreateWithoutRenamesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2993,9 +3362,14 @@ export type CourierCreateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutRenamesInput = {
@@ -3020,6 +3394,8 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3041,9 +3417,14 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutRenamesInput = {
@@ -3083,6 +3464,8 @@ export type CourierUpdateWithoutRenamesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3105,9 +3488,14 @@ export type CourierUpdateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutRenamesInput = {
@@ -3132,6 +3520,8 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3153,9 +3543,14 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPackagesInput = {
@@ -3179,6 +3574,8 @@ export type CourierCreateWithoutPackagesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3201,9 +3598,14 @@ export type CourierCreateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPackagesInput = {
@@ -3228,6 +3630,8 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3249,9 +3653,14 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPackagesInput = {
@@ -3291,6 +3700,8 @@ export type CourierUpdateWithoutPackagesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3313,9 +3724,14 @@ export type CourierUpdateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPackagesInput = {
@@ -3340,6 +3756,8 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3361,9 +3779,14 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutRateTiersInput = {
@@ -3387,6 +3810,8 @@ export type CourierCreateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3409,9 +3834,14 @@ export type CourierCreateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutRateTiersInput = {
@@ -3436,6 +3866,8 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3457,9 +3889,14 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutRateTiersInput = {
@@ -3499,6 +3936,8 @@ export type CourierUpdateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3521,9 +3960,14 @@ export type CourierUpdateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutRateTiersInput = {
@@ -3548,6 +3992,8 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3569,9 +4015,14 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutBillsInput = {
@@ -3595,6 +4046,8 @@ export type CourierCreateWithoutBillsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3617,9 +4070,14 @@ export type CourierCreateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutBillsInput = {
@@ -3644,6 +4102,8 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3665,9 +4125,14 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutBillsInput = {
@@ -3707,6 +4172,8 @@ export type CourierUpdateWithoutBillsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3729,9 +4196,14 @@ export type CourierUpdateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutBillsInput = {
@@ -3756,6 +4228,8 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3777,9 +4251,14 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPaymentTermsInput = {
@@ -3803,6 +4282,8 @@ export type CourierCreateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3825,9 +4306,14 @@ export type CourierCreateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPaymentTermsInput = {
@@ -3852,6 +4338,8 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3873,9 +4361,14 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPaymentTermsInput = {
@@ -3915,6 +4408,8 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3937,9 +4432,14 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
@@ -3964,6 +4464,8 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3985,9 +4487,14 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutEndpointsInput = {
@@ -4011,6 +4518,8 @@ export type CourierCreateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4033,9 +4542,14 @@ export type CourierCreateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutEndpointsInput = {
@@ -4060,6 +4574,8 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4081,9 +4597,14 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutEndpointsInput = {
@@ -4123,6 +4644,8 @@ export type CourierUpdateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4145,9 +4668,14 @@ export type CourierUpdateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutEndpointsInput = {
@@ -4172,6 +4700,8 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4193,9 +4723,14 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutClaimsInput = {
@@ -4219,6 +4754,8 @@ export type CourierCreateWithoutClaimsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4242,8 +4779,13 @@ export type CourierCreateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutClaimsInput = {
@@ -4268,6 +4810,8 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4290,8 +4834,13 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutClaimsInput = {
@@ -4331,6 +4880,8 @@ export type CourierUpdateWithoutClaimsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4354,8 +4905,13 @@ export type CourierUpdateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutClaimsInput = {
@@ -4380,6 +4936,8 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4402,8 +4960,13 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutSyncRunsInput = {
@@ -4427,6 +4990,8 @@ export type CourierCreateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4449,9 +5014,14 @@ export type CourierCreateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutSyncRunsInput = {
@@ -4476,6 +5046,8 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4497,9 +5069,14 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutSyncRunsInput = {
@@ -4539,6 +5116,8 @@ export type CourierUpdateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4561,9 +5140,14 @@ export type CourierUpdateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutSyncRunsInput = {
@@ -4588,6 +5172,8 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4609,9 +5195,14 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutChecksInput = {
@@ -4635,6 +5226,8 @@ export type CourierCreateWithoutChecksInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4657,9 +5250,14 @@ export type CourierCreateWithoutChecksInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutChecksInput = {
@@ -4684,6 +5282,8 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4705,9 +5305,14 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutChecksInput = {
@@ -4747,6 +5352,8 @@ export type CourierUpdateWithoutChecksInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4769,9 +5376,14 @@ export type CourierUpdateWithoutChecksInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutChecksInput = {
@@ -4796,6 +5408,8 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4817,12 +5431,17 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
-export type CourierCreateWithoutApiCallsInput = {
+export type CourierCreateWithoutSandboxesInput = {
   id: string
   code: string
   name: string
@@ -4843,6 +5462,8 @@ export type CourierCreateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4866,8 +5487,721 @@ export type CourierCreateWithoutApiCallsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutSandboxesInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutSandboxesInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSandboxesInput, Prisma.CourierUncheckedCreateWithoutSandboxesInput>
+}
+
+export type CourierUpsertWithoutSandboxesInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutSandboxesInput, Prisma.CourierUncheckedUpdateWithoutSandboxesInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSandboxesInput, Prisma.CourierUncheckedCreateWithoutSandboxesInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutSandboxesInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutSandboxesInput, Prisma.CourierUncheckedUpdateWithoutSandboxesInput>
+}
+
+export type CourierUpdateWithoutSandboxesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutSandboxesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutSandboxClocksInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutSandboxClocksInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutSandboxClocksInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSandboxClocksInput, Prisma.CourierUncheckedCreateWithoutSandboxClocksInput>
+}
+
+export type CourierUpsertWithoutSandboxClocksInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutSandboxClocksInput, Prisma.CourierUncheckedUpdateWithoutSandboxClocksInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSandboxClocksInput, Prisma.CourierUncheckedCreateWithoutSandboxClocksInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutSandboxClocksInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutSandboxClocksInput, Prisma.CourierUncheckedUpdateWithoutSandboxClocksInput>
+}
+
+export type CourierUpdateWithoutSandboxClocksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutSandboxClocksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutSandboxLivesInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutSandboxLivesInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutSandboxLivesInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSandboxLivesInput, Prisma.CourierUncheckedCreateWithoutSandboxLivesInput>
+}
+
+export type CourierUpsertWithoutSandboxLivesInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutSandboxLivesInput, Prisma.CourierUncheckedUpdateWithoutSandboxLivesInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSandboxLivesInput, Prisma.CourierUncheckedCreateWithoutSandboxLivesInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutSandboxLivesInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutSandboxLivesInput, Prisma.CourierUncheckedUpdateWithoutSandboxLivesInput>
+}
+
+export type CourierUpdateWithoutSandboxLivesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutSandboxLivesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutApiCallsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutApiCallsInput = {
@@ -4892,6 +6226,8 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4914,8 +6250,13 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutApiCallsInput = {
@@ -4955,6 +6296,8 @@ export type CourierUpdateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4978,8 +6321,13 @@ export type CourierUpdateWithoutApiCallsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutApiCallsInput = {
@@ -5004,6 +6352,8 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5026,8 +6376,485 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutFeedsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutFeedsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutFeedsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutFeedsInput, Prisma.CourierUncheckedCreateWithoutFeedsInput>
+}
+
+export type CourierUpsertWithoutFeedsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutFeedsInput, Prisma.CourierUncheckedUpdateWithoutFeedsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutFeedsInput, Prisma.CourierUncheckedCreateWithoutFeedsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutFeedsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutFeedsInput, Prisma.CourierUncheckedUpdateWithoutFeedsInput>
+}
+
+export type CourierUpdateWithoutFeedsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutFeedsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutCarrierStatesInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutCarrierStatesInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutCarrierStatesInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutCarrierStatesInput, Prisma.CourierUncheckedCreateWithoutCarrierStatesInput>
+}
+
+export type CourierUpsertWithoutCarrierStatesInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutCarrierStatesInput, Prisma.CourierUncheckedUpdateWithoutCarrierStatesInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutCarrierStatesInput, Prisma.CourierUncheckedCreateWithoutCarrierStatesInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutCarrierStatesInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutCarrierStatesInput, Prisma.CourierUncheckedUpdateWithoutCarrierStatesInput>
+}
+
+export type CourierUpdateWithoutCarrierStatesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutCarrierStatesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateManyTenantInput = {
@@ -5051,6 +6878,8 @@ export type CourierCreateManyTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -5082,6 +6911,8 @@ export type CourierUpdateWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5104,9 +6935,14 @@ export type CourierUpdateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutTenantInput = {
@@ -5130,6 +6966,8 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5152,9 +6990,14 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateManyWithoutTenantInput = {
@@ -5178,6 +7021,8 @@ export type CourierUncheckedUpdateManyWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5207,9 +7052,14 @@ export type CourierCountOutputType = {
   endpoints: number
   syncRuns: number
   checks: number
+  feeds: number
+  carrierStates: number
   apiCalls: number
   quotas: number
   claims: number
+  sandboxes: number
+  sandboxClocks: number
+  sandboxLives: number
 }
 
 export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -5226,9 +7076,14 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   checks?: boolean | CourierCountOutputTypeCountChecksArgs
+  feeds?: boolean | CourierCountOutputTypeCountFeedsArgs
+  carrierStates?: boolean | CourierCountOutputTypeCountCarrierStatesArgs
   apiCalls?: boolean | CourierCountOutputTypeCountApiCallsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
   claims?: boolean | CourierCountOutputTypeCountClaimsArgs
+  sandboxes?: boolean | CourierCountOutputTypeCountSandboxesArgs
+  sandboxClocks?: boolean | CourierCountOutputTypeCountSandboxClocksArgs
+  sandboxLives?: boolean | CourierCountOutputTypeCountSandboxLivesArgs
 }
 
 /**
@@ -5335,6 +7190,20 @@ export type CourierCountOutputTypeCountChecksArgs<ExtArgs extends runtime.Types.
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.FeedWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountCarrierStatesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CarrierStateWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountApiCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ApiCallWhereInput
 }
@@ -5351,6 +7220,27 @@ export type CourierCountOutputTypeCountQuotasArgs<ExtArgs extends runtime.Types.
  */
 export type CourierCountOutputTypeCountClaimsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ParcelClaimWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountSandboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SandboxWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountSandboxClocksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SandboxClockWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountSandboxLivesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SandboxLifeWhereInput
 }
 
 
@@ -5376,6 +7266,8 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5399,9 +7291,14 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
+  feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  carrierStates?: boolean | Prisma.Courier$carrierStatesArgs<ExtArgs>
   apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
   claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
+  sandboxes?: boolean | Prisma.Courier$sandboxesArgs<ExtArgs>
+  sandboxClocks?: boolean | Prisma.Courier$sandboxClocksArgs<ExtArgs>
+  sandboxLives?: boolean | Prisma.Courier$sandboxLivesArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courier"]>
 
@@ -5427,6 +7324,8 @@ export type CourierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5460,6 +7359,8 @@ export type CourierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5493,6 +7394,8 @@ export type CourierSelectScalar = {
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
+  addPackageEvents?: boolean
+  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5503,7 +7406,7 @@ export type CourierSelectScalar = {
   updatedAt?: boolean
 }
 
-export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
+export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "addPackageEvents" | "updatePackageEvents" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
 export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
@@ -5520,9 +7423,14 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
+  feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  carrierStates?: boolean | Prisma.Courier$carrierStatesArgs<ExtArgs>
   apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
   claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
+  sandboxes?: boolean | Prisma.Courier$sandboxesArgs<ExtArgs>
+  sandboxClocks?: boolean | Prisma.Courier$sandboxClocksArgs<ExtArgs>
+  sandboxLives?: boolean | Prisma.Courier$sandboxLivesArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CourierIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -5550,9 +7458,14 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
     checks: Prisma.$IntegrationCheckPayload<ExtArgs>[]
+    feeds: Prisma.$FeedPayload<ExtArgs>[]
+    carrierStates: Prisma.$CarrierStatePayload<ExtArgs>[]
     apiCalls: Prisma.$ApiCallPayload<ExtArgs>[]
     quotas: Prisma.$CourierQuotaPayload<ExtArgs>[]
     claims: Prisma.$ParcelClaimPayload<ExtArgs>[]
+    sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
+    sandboxClocks: Prisma.$SandboxClockPayload<ExtArgs>[]
+    sandboxLives: Prisma.$SandboxLifePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -5582,6 +7495,11 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     addPackageFormat: string
     updatePackageFormat: string
+    /**
+     * The types of events that are sent to the URL.
+     */
+    addPackageEvents: string[]
+    updatePackageEvents: string[]
     apiTokenCipher: string | null
     /**
      * The contract's names of the URLs that a service token has named, and no user has sent since (decision 0116).
@@ -6008,9 +7926,14 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checks<T extends Prisma.Courier$checksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$checksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IntegrationCheckPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  feeds<T extends Prisma.Courier$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  carrierStates<T extends Prisma.Courier$carrierStatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$carrierStatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierStatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apiCalls<T extends Prisma.Courier$apiCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$apiCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   quotas<T extends Prisma.Courier$quotasArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$quotasArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CourierQuotaPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   claims<T extends Prisma.Courier$claimsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$claimsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelClaimPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sandboxes<T extends Prisma.Courier$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sandboxClocks<T extends Prisma.Courier$sandboxClocksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$sandboxClocksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxClockPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sandboxLives<T extends Prisma.Courier$sandboxLivesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$sandboxLivesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxLifePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -6061,6 +7984,8 @@ export interface CourierFieldRefs {
   readonly apiUrlUpdatePackage: Prisma.FieldRef<"Courier", 'String'>
   readonly addPackageFormat: Prisma.FieldRef<"Courier", 'String'>
   readonly updatePackageFormat: Prisma.FieldRef<"Courier", 'String'>
+  readonly addPackageEvents: Prisma.FieldRef<"Courier", 'String[]'>
+  readonly updatePackageEvents: Prisma.FieldRef<"Courier", 'String[]'>
   readonly apiTokenCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly urlsOfTokens: Prisma.FieldRef<"Courier", 'String[]'>
   readonly webhookSecretCipher: Prisma.FieldRef<"Courier", 'String'>
@@ -6801,6 +8726,54 @@ export type Courier$checksArgs<ExtArgs extends runtime.Types.Extensions.Internal
 }
 
 /**
+ * Courier.feeds
+ */
+export type Courier$feedsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Feed
+   */
+  select?: Prisma.FeedSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Feed
+   */
+  omit?: Prisma.FeedOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.FeedInclude<ExtArgs> | null
+  where?: Prisma.FeedWhereInput
+  orderBy?: Prisma.FeedOrderByWithRelationInput | Prisma.FeedOrderByWithRelationInput[]
+  cursor?: Prisma.FeedWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Courier.carrierStates
+ */
+export type Courier$carrierStatesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CarrierState
+   */
+  select?: Prisma.CarrierStateSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CarrierState
+   */
+  omit?: Prisma.CarrierStateOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CarrierStateInclude<ExtArgs> | null
+  where?: Prisma.CarrierStateWhereInput
+  orderBy?: Prisma.CarrierStateOrderByWithRelationInput | Prisma.CarrierStateOrderByWithRelationInput[]
+  cursor?: Prisma.CarrierStateWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CarrierStateScalarFieldEnum | Prisma.CarrierStateScalarFieldEnum[]
+}
+
+/**
  * Courier.apiCalls
  */
 export type Courier$apiCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -6870,6 +8843,78 @@ export type Courier$claimsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.ParcelClaimScalarFieldEnum | Prisma.ParcelClaimScalarFieldEnum[]
+}
+
+/**
+ * Courier.sandboxes
+ */
+export type Courier$sandboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Sandbox
+   */
+  select?: Prisma.SandboxSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Sandbox
+   */
+  omit?: Prisma.SandboxOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SandboxInclude<ExtArgs> | null
+  where?: Prisma.SandboxWhereInput
+  orderBy?: Prisma.SandboxOrderByWithRelationInput | Prisma.SandboxOrderByWithRelationInput[]
+  cursor?: Prisma.SandboxWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SandboxScalarFieldEnum | Prisma.SandboxScalarFieldEnum[]
+}
+
+/**
+ * Courier.sandboxClocks
+ */
+export type Courier$sandboxClocksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SandboxClock
+   */
+  select?: Prisma.SandboxClockSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SandboxClock
+   */
+  omit?: Prisma.SandboxClockOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SandboxClockInclude<ExtArgs> | null
+  where?: Prisma.SandboxClockWhereInput
+  orderBy?: Prisma.SandboxClockOrderByWithRelationInput | Prisma.SandboxClockOrderByWithRelationInput[]
+  cursor?: Prisma.SandboxClockWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SandboxClockScalarFieldEnum | Prisma.SandboxClockScalarFieldEnum[]
+}
+
+/**
+ * Courier.sandboxLives
+ */
+export type Courier$sandboxLivesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SandboxLife
+   */
+  select?: Prisma.SandboxLifeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SandboxLife
+   */
+  omit?: Prisma.SandboxLifeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SandboxLifeInclude<ExtArgs> | null
+  where?: Prisma.SandboxLifeWhereInput
+  orderBy?: Prisma.SandboxLifeOrderByWithRelationInput | Prisma.SandboxLifeOrderByWithRelationInput[]
+  cursor?: Prisma.SandboxLifeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SandboxLifeScalarFieldEnum | Prisma.SandboxLifeScalarFieldEnum[]
 }
 
 /**

@@ -231,6 +231,7 @@ export type CustomerWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
+  feeds?: Prisma.FeedListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -246,6 +247,7 @@ export type CustomerOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
+  feeds?: Prisma.FeedOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -266,6 +268,7 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
+  feeds?: Prisma.FeedListRelationFilter
 }, "tenantId_id" | "tenantId_courierId_userCode">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -313,6 +316,7 @@ export type CustomerCreateInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -327,6 +331,7 @@ export type CustomerUncheckedCreateInput = {
   isActive?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -340,6 +345,7 @@ export type CustomerUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -354,6 +360,7 @@ export type CustomerUncheckedUpdateInput = {
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -459,6 +466,11 @@ export type CustomerMinOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
 }
 
+export type CustomerNullableScalarRelationFilter = {
+  is?: Prisma.CustomerWhereInput | null
+  isNot?: Prisma.CustomerWhereInput | null
+}
+
 export type CustomerCreateNestedManyWithoutCourierInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutCourierInput, Prisma.CustomerUncheckedCreateWithoutCourierInput> | Prisma.CustomerCreateWithoutCourierInput[] | Prisma.CustomerUncheckedCreateWithoutCourierInput[]
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCourierInput | Prisma.CustomerCreateOrConnectWithoutCourierInput[]
@@ -501,6 +513,22 @@ export type CustomerUncheckedUpdateManyWithoutCourierNestedInput = {
   deleteMany?: Prisma.CustomerScalarWhereInput | Prisma.CustomerScalarWhereInput[]
 }
 
+export type CustomerCreateNestedOneWithoutFeedsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutFeedsInput, Prisma.CustomerUncheckedCreateWithoutFeedsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutFeedsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneWithoutFeedsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutFeedsInput, Prisma.CustomerUncheckedCreateWithoutFeedsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutFeedsInput
+  upsert?: Prisma.CustomerUpsertWithoutFeedsInput
+  disconnect?: Prisma.CustomerWhereInput | boolean
+  delete?: Prisma.CustomerWhereInput | boolean
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutFeedsInput, Prisma.CustomerUpdateWithoutFeedsInput>, Prisma.CustomerUncheckedUpdateWithoutFeedsInput>
+}
+
 export type CustomerCreateWithoutCourierInput = {
   id: string
   userCode: string
@@ -511,6 +539,7 @@ export type CustomerCreateWithoutCourierInput = {
   isActive?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
+  feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutCourierInput = {
@@ -523,6 +552,7 @@ export type CustomerUncheckedCreateWithoutCourierInput = {
   isActive?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutCourierInput = {
@@ -568,6 +598,76 @@ export type CustomerScalarWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
 }
 
+export type CustomerCreateWithoutFeedsInput = {
+  id: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+}
+
+export type CustomerUncheckedCreateWithoutFeedsInput = {
+  tenantId: string
+  id: string
+  courierId: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+}
+
+export type CustomerCreateOrConnectWithoutFeedsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutFeedsInput, Prisma.CustomerUncheckedCreateWithoutFeedsInput>
+}
+
+export type CustomerUpsertWithoutFeedsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutFeedsInput, Prisma.CustomerUncheckedUpdateWithoutFeedsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutFeedsInput, Prisma.CustomerUncheckedCreateWithoutFeedsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutFeedsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutFeedsInput, Prisma.CustomerUncheckedUpdateWithoutFeedsInput>
+}
+
+export type CustomerUpdateWithoutFeedsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutFeedsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
 export type CustomerCreateManyCourierInput = {
   id: string
   userCode: string
@@ -590,6 +690,7 @@ export type CustomerUpdateWithoutCourierInput = {
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutCourierInput = {
@@ -602,6 +703,7 @@ export type CustomerUncheckedUpdateWithoutCourierInput = {
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutCourierInput = {
@@ -617,6 +719,35 @@ export type CustomerUncheckedUpdateManyWithoutCourierInput = {
 }
 
 
+/**
+ * Count Type CustomerCountOutputType
+ */
+
+export type CustomerCountOutputType = {
+  feeds: number
+}
+
+export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  feeds?: boolean | CustomerCountOutputTypeCountFeedsArgs
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CustomerCountOutputType
+   */
+  select?: Prisma.CustomerCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.FeedWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -631,6 +762,8 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
+  feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
 export type CustomerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -680,6 +813,8 @@ export type CustomerSelectScalar = {
 export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "branch" | "email" | "isActive" | "createdAt" | "updatedAt", ExtArgs["result"]["customer"]>
 export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
+  feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
@@ -692,6 +827,7 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   name: "Customer"
   objects: {
     courier: Prisma.$CourierPayload<ExtArgs>
+    feeds: Prisma.$FeedPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -1100,6 +1236,7 @@ readonly fields: CustomerFieldRefs;
 export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  feeds<T extends Prisma.Customer$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1538,6 +1675,30 @@ export type CustomerDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Limit how many Customers to delete.
    */
   limit?: number
+}
+
+/**
+ * Customer.feeds
+ */
+export type Customer$feedsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Feed
+   */
+  select?: Prisma.FeedSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Feed
+   */
+  omit?: Prisma.FeedOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.FeedInclude<ExtArgs> | null
+  where?: Prisma.FeedWhereInput
+  orderBy?: Prisma.FeedOrderByWithRelationInput | Prisma.FeedOrderByWithRelationInput[]
+  cursor?: Prisma.FeedWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
 }
 
 /**

@@ -254,6 +254,7 @@ export type ParcelClaimWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"ParcelClaim"> | Date | string
   decidedBy?: Prisma.UuidNullableFilter<"ParcelClaim"> | string | null
   decidedAt?: Prisma.DateTimeNullableFilter<"ParcelClaim"> | Date | string | null
+  documents?: Prisma.ClaimDocumentListRelationFilter
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -272,6 +273,7 @@ export type ParcelClaimOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   decidedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   decidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  documents?: Prisma.ClaimDocumentOrderByRelationAggregateInput
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -294,6 +296,7 @@ export type ParcelClaimWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"ParcelClaim"> | Date | string
   decidedBy?: Prisma.UuidNullableFilter<"ParcelClaim"> | string | null
   decidedAt?: Prisma.DateTimeNullableFilter<"ParcelClaim"> | Date | string | null
+  documents?: Prisma.ClaimDocumentListRelationFilter
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_id">
 
@@ -350,6 +353,7 @@ export type ParcelClaimCreateInput = {
   createdAt?: Date | string
   decidedBy?: string | null
   decidedAt?: Date | string | null
+  documents?: Prisma.ClaimDocumentCreateNestedManyWithoutClaimInput
   courier: Prisma.CourierCreateNestedOneWithoutClaimsInput
 }
 
@@ -368,6 +372,7 @@ export type ParcelClaimUncheckedCreateInput = {
   createdAt?: Date | string
   decidedBy?: string | null
   decidedAt?: Date | string | null
+  documents?: Prisma.ClaimDocumentUncheckedCreateNestedManyWithoutClaimInput
 }
 
 export type ParcelClaimUpdateInput = {
@@ -383,6 +388,7 @@ export type ParcelClaimUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   decidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  documents?: Prisma.ClaimDocumentUpdateManyWithoutClaimNestedInput
   courier?: Prisma.CourierUpdateOneRequiredWithoutClaimsNestedInput
 }
 
@@ -401,6 +407,7 @@ export type ParcelClaimUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   decidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  documents?: Prisma.ClaimDocumentUncheckedUpdateManyWithoutClaimNestedInput
 }
 
 export type ParcelClaimCreateManyInput = {
@@ -518,6 +525,11 @@ export type ParcelClaimMinOrderByAggregateInput = {
   decidedAt?: Prisma.SortOrder
 }
 
+export type ParcelClaimScalarRelationFilter = {
+  is?: Prisma.ParcelClaimWhereInput
+  isNot?: Prisma.ParcelClaimWhereInput
+}
+
 export type ParcelClaimCreateNestedManyWithoutCourierInput = {
   create?: Prisma.XOR<Prisma.ParcelClaimCreateWithoutCourierInput, Prisma.ParcelClaimUncheckedCreateWithoutCourierInput> | Prisma.ParcelClaimCreateWithoutCourierInput[] | Prisma.ParcelClaimUncheckedCreateWithoutCourierInput[]
   connectOrCreate?: Prisma.ParcelClaimCreateOrConnectWithoutCourierInput | Prisma.ParcelClaimCreateOrConnectWithoutCourierInput[]
@@ -560,6 +572,20 @@ export type ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput = {
   deleteMany?: Prisma.ParcelClaimScalarWhereInput | Prisma.ParcelClaimScalarWhereInput[]
 }
 
+export type ParcelClaimCreateNestedOneWithoutDocumentsInput = {
+  create?: Prisma.XOR<Prisma.ParcelClaimCreateWithoutDocumentsInput, Prisma.ParcelClaimUncheckedCreateWithoutDocumentsInput>
+  connectOrCreate?: Prisma.ParcelClaimCreateOrConnectWithoutDocumentsInput
+  connect?: Prisma.ParcelClaimWhereUniqueInput
+}
+
+export type ParcelClaimUpdateOneRequiredWithoutDocumentsNestedInput = {
+  create?: Prisma.XOR<Prisma.ParcelClaimCreateWithoutDocumentsInput, Prisma.ParcelClaimUncheckedCreateWithoutDocumentsInput>
+  connectOrCreate?: Prisma.ParcelClaimCreateOrConnectWithoutDocumentsInput
+  upsert?: Prisma.ParcelClaimUpsertWithoutDocumentsInput
+  connect?: Prisma.ParcelClaimWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ParcelClaimUpdateToOneWithWhereWithoutDocumentsInput, Prisma.ParcelClaimUpdateWithoutDocumentsInput>, Prisma.ParcelClaimUncheckedUpdateWithoutDocumentsInput>
+}
+
 export type ParcelClaimCreateWithoutCourierInput = {
   id: string
   customerId: string
@@ -573,6 +599,7 @@ export type ParcelClaimCreateWithoutCourierInput = {
   createdAt?: Date | string
   decidedBy?: string | null
   decidedAt?: Date | string | null
+  documents?: Prisma.ClaimDocumentCreateNestedManyWithoutClaimInput
 }
 
 export type ParcelClaimUncheckedCreateWithoutCourierInput = {
@@ -588,6 +615,7 @@ export type ParcelClaimUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   decidedBy?: string | null
   decidedAt?: Date | string | null
+  documents?: Prisma.ClaimDocumentUncheckedCreateNestedManyWithoutClaimInput
 }
 
 export type ParcelClaimCreateOrConnectWithoutCourierInput = {
@@ -636,6 +664,88 @@ export type ParcelClaimScalarWhereInput = {
   decidedAt?: Prisma.DateTimeNullableFilter<"ParcelClaim"> | Date | string | null
 }
 
+export type ParcelClaimCreateWithoutDocumentsInput = {
+  id: string
+  customerId: string
+  userCode: string
+  trackingNumber: string
+  trackingKey: string
+  status?: string
+  reason?: string | null
+  packageId?: string | null
+  submittedBy: string
+  createdAt?: Date | string
+  decidedBy?: string | null
+  decidedAt?: Date | string | null
+  courier: Prisma.CourierCreateNestedOneWithoutClaimsInput
+}
+
+export type ParcelClaimUncheckedCreateWithoutDocumentsInput = {
+  tenantId: string
+  id: string
+  courierId: string
+  customerId: string
+  userCode: string
+  trackingNumber: string
+  trackingKey: string
+  status?: string
+  reason?: string | null
+  packageId?: string | null
+  submittedBy: string
+  createdAt?: Date | string
+  decidedBy?: string | null
+  decidedAt?: Date | string | null
+}
+
+export type ParcelClaimCreateOrConnectWithoutDocumentsInput = {
+  where: Prisma.ParcelClaimWhereUniqueInput
+  create: Prisma.XOR<Prisma.ParcelClaimCreateWithoutDocumentsInput, Prisma.ParcelClaimUncheckedCreateWithoutDocumentsInput>
+}
+
+export type ParcelClaimUpsertWithoutDocumentsInput = {
+  update: Prisma.XOR<Prisma.ParcelClaimUpdateWithoutDocumentsInput, Prisma.ParcelClaimUncheckedUpdateWithoutDocumentsInput>
+  create: Prisma.XOR<Prisma.ParcelClaimCreateWithoutDocumentsInput, Prisma.ParcelClaimUncheckedCreateWithoutDocumentsInput>
+  where?: Prisma.ParcelClaimWhereInput
+}
+
+export type ParcelClaimUpdateToOneWithWhereWithoutDocumentsInput = {
+  where?: Prisma.ParcelClaimWhereInput
+  data: Prisma.XOR<Prisma.ParcelClaimUpdateWithoutDocumentsInput, Prisma.ParcelClaimUncheckedUpdateWithoutDocumentsInput>
+}
+
+export type ParcelClaimUpdateWithoutDocumentsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  customerId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  packageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  submittedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  decidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  courier?: Prisma.CourierUpdateOneRequiredWithoutClaimsNestedInput
+}
+
+export type ParcelClaimUncheckedUpdateWithoutDocumentsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  customerId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  packageId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  submittedBy?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  decidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
 export type ParcelClaimCreateManyCourierInput = {
   id: string
   customerId: string
@@ -664,6 +774,7 @@ export type ParcelClaimUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   decidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  documents?: Prisma.ClaimDocumentUpdateManyWithoutClaimNestedInput
 }
 
 export type ParcelClaimUncheckedUpdateWithoutCourierInput = {
@@ -679,6 +790,7 @@ export type ParcelClaimUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   decidedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  documents?: Prisma.ClaimDocumentUncheckedUpdateManyWithoutClaimNestedInput
 }
 
 export type ParcelClaimUncheckedUpdateManyWithoutCourierInput = {
@@ -697,6 +809,35 @@ export type ParcelClaimUncheckedUpdateManyWithoutCourierInput = {
 }
 
 
+/**
+ * Count Type ParcelClaimCountOutputType
+ */
+
+export type ParcelClaimCountOutputType = {
+  documents: number
+}
+
+export type ParcelClaimCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  documents?: boolean | ParcelClaimCountOutputTypeCountDocumentsArgs
+}
+
+/**
+ * ParcelClaimCountOutputType without action
+ */
+export type ParcelClaimCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ParcelClaimCountOutputType
+   */
+  select?: Prisma.ParcelClaimCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ParcelClaimCountOutputType without action
+ */
+export type ParcelClaimCountOutputTypeCountDocumentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ClaimDocumentWhereInput
+}
+
 
 export type ParcelClaimSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -713,7 +854,9 @@ export type ParcelClaimSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   createdAt?: boolean
   decidedBy?: boolean
   decidedAt?: boolean
+  documents?: boolean | Prisma.ParcelClaim$documentsArgs<ExtArgs>
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
+  _count?: boolean | Prisma.ParcelClaimCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["parcelClaim"]>
 
 export type ParcelClaimSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -771,7 +914,9 @@ export type ParcelClaimSelectScalar = {
 
 export type ParcelClaimOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "customerId" | "userCode" | "trackingNumber" | "trackingKey" | "status" | "reason" | "packageId" | "submittedBy" | "createdAt" | "decidedBy" | "decidedAt", ExtArgs["result"]["parcelClaim"]>
 export type ParcelClaimInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  documents?: boolean | Prisma.ParcelClaim$documentsArgs<ExtArgs>
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
+  _count?: boolean | Prisma.ParcelClaimCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ParcelClaimIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
@@ -783,6 +928,7 @@ export type ParcelClaimIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.
 export type $ParcelClaimPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ParcelClaim"
   objects: {
+    documents: Prisma.$ClaimDocumentPayload<ExtArgs>[]
     courier: Prisma.$CourierPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1206,6 +1352,7 @@ readonly fields: ParcelClaimFieldRefs;
  */
 export interface Prisma__ParcelClaimClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  documents<T extends Prisma.ParcelClaim$documentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ParcelClaim$documentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ClaimDocumentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1648,6 +1795,30 @@ export type ParcelClaimDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.I
    * Limit how many ParcelClaims to delete.
    */
   limit?: number
+}
+
+/**
+ * ParcelClaim.documents
+ */
+export type ParcelClaim$documentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ClaimDocument
+   */
+  select?: Prisma.ClaimDocumentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ClaimDocument
+   */
+  omit?: Prisma.ClaimDocumentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ClaimDocumentInclude<ExtArgs> | null
+  where?: Prisma.ClaimDocumentWhereInput
+  orderBy?: Prisma.ClaimDocumentOrderByWithRelationInput | Prisma.ClaimDocumentOrderByWithRelationInput[]
+  cursor?: Prisma.ClaimDocumentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ClaimDocumentScalarFieldEnum | Prisma.ClaimDocumentScalarFieldEnum[]
 }
 
 /**

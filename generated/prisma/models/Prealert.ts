@@ -39,6 +39,7 @@ export type PrealertMinAggregateOutputType = {
   createdAt: Date | null
   updatedAt: Date | null
   closedAt: Date | null
+  missingAt: Date | null
 }
 
 export type PrealertMaxAggregateOutputType = {
@@ -56,6 +57,7 @@ export type PrealertMaxAggregateOutputType = {
   createdAt: Date | null
   updatedAt: Date | null
   closedAt: Date | null
+  missingAt: Date | null
 }
 
 export type PrealertCountAggregateOutputType = {
@@ -73,6 +75,7 @@ export type PrealertCountAggregateOutputType = {
   createdAt: number
   updatedAt: number
   closedAt: number
+  missingAt: number
   _all: number
 }
 
@@ -92,6 +95,7 @@ export type PrealertMinAggregateInputType = {
   createdAt?: true
   updatedAt?: true
   closedAt?: true
+  missingAt?: true
 }
 
 export type PrealertMaxAggregateInputType = {
@@ -109,6 +113,7 @@ export type PrealertMaxAggregateInputType = {
   createdAt?: true
   updatedAt?: true
   closedAt?: true
+  missingAt?: true
 }
 
 export type PrealertCountAggregateInputType = {
@@ -126,6 +131,7 @@ export type PrealertCountAggregateInputType = {
   createdAt?: true
   updatedAt?: true
   closedAt?: true
+  missingAt?: true
   _all?: true
 }
 
@@ -216,6 +222,7 @@ export type PrealertGroupByOutputType = {
   createdAt: Date
   updatedAt: Date
   closedAt: Date | null
+  missingAt: Date | null
   _count: PrealertCountAggregateOutputType | null
   _min: PrealertMinAggregateOutputType | null
   _max: PrealertMaxAggregateOutputType | null
@@ -254,6 +261,7 @@ export type PrealertWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   closedAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
+  missingAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -272,6 +280,7 @@ export type PrealertOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  missingAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -296,6 +305,7 @@ export type PrealertWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   closedAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
+  missingAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_id" | "tenantId_courierId_trackingNumber" | "tenantId_courierId_announcedKey">
 
@@ -314,6 +324,7 @@ export type PrealertOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  missingAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PrealertCountOrderByAggregateInput
   _max?: Prisma.PrealertMaxOrderByAggregateInput
   _min?: Prisma.PrealertMinOrderByAggregateInput
@@ -337,6 +348,7 @@ export type PrealertScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Prealert"> | Date | string
   closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Prealert"> | Date | string | null
+  missingAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Prealert"> | Date | string | null
 }
 
 export type PrealertCreateInput = {
@@ -352,6 +364,7 @@ export type PrealertCreateInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   closedAt?: Date | string | null
+  missingAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutPrealertsInput
 }
 
@@ -370,6 +383,7 @@ export type PrealertUncheckedCreateInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   closedAt?: Date | string | null
+  missingAt?: Date | string | null
 }
 
 export type PrealertUpdateInput = {
@@ -385,6 +399,7 @@ export type PrealertUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutPrealertsNestedInput
 }
 
@@ -403,6 +418,7 @@ export type PrealertUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertCreateManyInput = {
@@ -420,6 +436,7 @@ export type PrealertCreateManyInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   closedAt?: Date | string | null
+  missingAt?: Date | string | null
 }
 
 export type PrealertUpdateManyMutationInput = {
@@ -435,6 +452,7 @@ export type PrealertUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertUncheckedUpdateManyInput = {
@@ -452,6 +470,7 @@ export type PrealertUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertListRelationFilter = {
@@ -496,6 +515,7 @@ export type PrealertCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   closedAt?: Prisma.SortOrder
+  missingAt?: Prisma.SortOrder
 }
 
 export type PrealertMaxOrderByAggregateInput = {
@@ -513,6 +533,7 @@ export type PrealertMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   closedAt?: Prisma.SortOrder
+  missingAt?: Prisma.SortOrder
 }
 
 export type PrealertMinOrderByAggregateInput = {
@@ -530,6 +551,7 @@ export type PrealertMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   closedAt?: Prisma.SortOrder
+  missingAt?: Prisma.SortOrder
 }
 
 export type PrealertCreateNestedManyWithoutCourierInput = {
@@ -587,6 +609,7 @@ export type PrealertCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   closedAt?: Date | string | null
+  missingAt?: Date | string | null
 }
 
 export type PrealertUncheckedCreateWithoutCourierInput = {
@@ -602,6 +625,7 @@ export type PrealertUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   closedAt?: Date | string | null
+  missingAt?: Date | string | null
 }
 
 export type PrealertCreateOrConnectWithoutCourierInput = {
@@ -648,6 +672,7 @@ export type PrealertScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   closedAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
+  missingAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
 }
 
 export type PrealertCreateManyCourierInput = {
@@ -663,6 +688,7 @@ export type PrealertCreateManyCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   closedAt?: Date | string | null
+  missingAt?: Date | string | null
 }
 
 export type PrealertUpdateWithoutCourierInput = {
@@ -678,6 +704,7 @@ export type PrealertUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertUncheckedUpdateWithoutCourierInput = {
@@ -693,6 +720,7 @@ export type PrealertUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertUncheckedUpdateManyWithoutCourierInput = {
@@ -708,6 +736,7 @@ export type PrealertUncheckedUpdateManyWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -727,6 +756,7 @@ export type PrealertSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   createdAt?: boolean
   updatedAt?: boolean
   closedAt?: boolean
+  missingAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealert"]>
 
@@ -745,6 +775,7 @@ export type PrealertSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   createdAt?: boolean
   updatedAt?: boolean
   closedAt?: boolean
+  missingAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealert"]>
 
@@ -763,6 +794,7 @@ export type PrealertSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   createdAt?: boolean
   updatedAt?: boolean
   closedAt?: boolean
+  missingAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealert"]>
 
@@ -781,9 +813,10 @@ export type PrealertSelectScalar = {
   createdAt?: boolean
   updatedAt?: boolean
   closedAt?: boolean
+  missingAt?: boolean
 }
 
-export type PrealertOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "trackingNumber" | "trackingKey" | "announcedKey" | "vendor" | "description" | "reference" | "status" | "createdAt" | "updatedAt" | "closedAt", ExtArgs["result"]["prealert"]>
+export type PrealertOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "trackingNumber" | "trackingKey" | "announcedKey" | "vendor" | "description" | "reference" | "status" | "createdAt" | "updatedAt" | "closedAt" | "missingAt", ExtArgs["result"]["prealert"]>
 export type PrealertInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -823,6 +856,10 @@ export type $PrealertPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * When staff gave the parcel to another claimant. Later scans of the parcel do not flag the pre-alert again.
      */
     closedAt: Date | null
+    /**
+     * When its courier was told that the carrier has delivered the parcel and the warehouse has not scanned it.
+     */
+    missingAt: Date | null
   }, ExtArgs["result"]["prealert"]>
   composites: {}
 }
@@ -1261,6 +1298,7 @@ export interface PrealertFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Prealert", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Prealert", 'DateTime'>
   readonly closedAt: Prisma.FieldRef<"Prealert", 'DateTime'>
+  readonly missingAt: Prisma.FieldRef<"Prealert", 'DateTime'>
 }
     
 

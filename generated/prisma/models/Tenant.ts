@@ -29,6 +29,8 @@ export type TenantMinAggregateOutputType = {
   slug: string | null
   name: string | null
   createdAt: Date | null
+  sandboxOfTenantId: string | null
+  sandboxOfCourierId: string | null
 }
 
 export type TenantMaxAggregateOutputType = {
@@ -36,6 +38,8 @@ export type TenantMaxAggregateOutputType = {
   slug: string | null
   name: string | null
   createdAt: Date | null
+  sandboxOfTenantId: string | null
+  sandboxOfCourierId: string | null
 }
 
 export type TenantCountAggregateOutputType = {
@@ -43,6 +47,8 @@ export type TenantCountAggregateOutputType = {
   slug: number
   name: number
   createdAt: number
+  sandboxOfTenantId: number
+  sandboxOfCourierId: number
   _all: number
 }
 
@@ -52,6 +58,8 @@ export type TenantMinAggregateInputType = {
   slug?: true
   name?: true
   createdAt?: true
+  sandboxOfTenantId?: true
+  sandboxOfCourierId?: true
 }
 
 export type TenantMaxAggregateInputType = {
@@ -59,6 +67,8 @@ export type TenantMaxAggregateInputType = {
   slug?: true
   name?: true
   createdAt?: true
+  sandboxOfTenantId?: true
+  sandboxOfCourierId?: true
 }
 
 export type TenantCountAggregateInputType = {
@@ -66,6 +76,8 @@ export type TenantCountAggregateInputType = {
   slug?: true
   name?: true
   createdAt?: true
+  sandboxOfTenantId?: true
+  sandboxOfCourierId?: true
   _all?: true
 }
 
@@ -146,6 +158,8 @@ export type TenantGroupByOutputType = {
   slug: string
   name: string
   createdAt: Date
+  sandboxOfTenantId: string | null
+  sandboxOfCourierId: string | null
   _count: TenantCountAggregateOutputType | null
   _min: TenantMinAggregateOutputType | null
   _max: TenantMaxAggregateOutputType | null
@@ -174,6 +188,8 @@ export type TenantWhereInput = {
   slug?: Prisma.StringFilter<"Tenant"> | string
   name?: Prisma.StringFilter<"Tenant"> | string
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
+  sandboxOfTenantId?: Prisma.UuidNullableFilter<"Tenant"> | string | null
+  sandboxOfCourierId?: Prisma.UuidNullableFilter<"Tenant"> | string | null
   hosts?: Prisma.TenantHostListRelationFilter
   couriers?: Prisma.CourierListRelationFilter
   warehouses?: Prisma.WarehouseListRelationFilter
@@ -194,6 +210,8 @@ export type TenantOrderByWithRelationInput = {
   slug?: Prisma.SortOrder
   name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  sandboxOfTenantId?: Prisma.SortOrderInput | Prisma.SortOrder
+  sandboxOfCourierId?: Prisma.SortOrderInput | Prisma.SortOrder
   hosts?: Prisma.TenantHostOrderByRelationAggregateInput
   couriers?: Prisma.CourierOrderByRelationAggregateInput
   warehouses?: Prisma.WarehouseOrderByRelationAggregateInput
@@ -217,6 +235,8 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.TenantWhereInput | Prisma.TenantWhereInput[]
   name?: Prisma.StringFilter<"Tenant"> | string
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string
+  sandboxOfTenantId?: Prisma.UuidNullableFilter<"Tenant"> | string | null
+  sandboxOfCourierId?: Prisma.UuidNullableFilter<"Tenant"> | string | null
   hosts?: Prisma.TenantHostListRelationFilter
   couriers?: Prisma.CourierListRelationFilter
   warehouses?: Prisma.WarehouseListRelationFilter
@@ -237,6 +257,8 @@ export type TenantOrderByWithAggregationInput = {
   slug?: Prisma.SortOrder
   name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  sandboxOfTenantId?: Prisma.SortOrderInput | Prisma.SortOrder
+  sandboxOfCourierId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.TenantCountOrderByAggregateInput
   _max?: Prisma.TenantMaxOrderByAggregateInput
   _min?: Prisma.TenantMinOrderByAggregateInput
@@ -250,6 +272,8 @@ export type TenantScalarWhereWithAggregatesInput = {
   slug?: Prisma.StringWithAggregatesFilter<"Tenant"> | string
   name?: Prisma.StringWithAggregatesFilter<"Tenant"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string
+  sandboxOfTenantId?: Prisma.UuidNullableWithAggregatesFilter<"Tenant"> | string | null
+  sandboxOfCourierId?: Prisma.UuidNullableWithAggregatesFilter<"Tenant"> | string | null
 }
 
 export type TenantCreateInput = {
@@ -257,6 +281,8 @@ export type TenantCreateInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -277,6 +303,8 @@ export type TenantUncheckedCreateInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -297,6 +325,8 @@ export type TenantUpdateInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -317,6 +347,8 @@ export type TenantUncheckedUpdateInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -337,6 +369,8 @@ export type TenantCreateManyInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
 }
 
 export type TenantUpdateManyMutationInput = {
@@ -344,6 +378,8 @@ export type TenantUpdateManyMutationInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TenantUncheckedUpdateManyInput = {
@@ -351,6 +387,8 @@ export type TenantUncheckedUpdateManyInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TenantCountOrderByAggregateInput = {
@@ -358,6 +396,8 @@ export type TenantCountOrderByAggregateInput = {
   slug?: Prisma.SortOrder
   name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  sandboxOfTenantId?: Prisma.SortOrder
+  sandboxOfCourierId?: Prisma.SortOrder
 }
 
 export type TenantMaxOrderByAggregateInput = {
@@ -365,6 +405,8 @@ export type TenantMaxOrderByAggregateInput = {
   slug?: Prisma.SortOrder
   name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  sandboxOfTenantId?: Prisma.SortOrder
+  sandboxOfCourierId?: Prisma.SortOrder
 }
 
 export type TenantMinOrderByAggregateInput = {
@@ -372,6 +414,8 @@ export type TenantMinOrderByAggregateInput = {
   slug?: Prisma.SortOrder
   name?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  sandboxOfTenantId?: Prisma.SortOrder
+  sandboxOfCourierId?: Prisma.SortOrder
 }
 
 export type TenantScalarRelationFilter = {
@@ -385,6 +429,10 @@ export type StringFieldUpdateOperationsInput = {
 
 export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
 }
 
 export type TenantCreateNestedOneWithoutHostsInput = {
@@ -574,6 +622,8 @@ export type TenantCreateWithoutHostsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
@@ -593,6 +643,8 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
@@ -628,6 +680,8 @@ export type TenantUpdateWithoutHostsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
@@ -647,6 +701,8 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
@@ -666,6 +722,8 @@ export type TenantCreateWithoutServiceTokensInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -685,6 +743,8 @@ export type TenantUncheckedCreateWithoutServiceTokensInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -720,6 +780,8 @@ export type TenantUpdateWithoutServiceTokensInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -739,6 +801,8 @@ export type TenantUncheckedUpdateWithoutServiceTokensInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -758,6 +822,8 @@ export type TenantCreateWithoutSecuritySettingsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -777,6 +843,8 @@ export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -812,6 +880,8 @@ export type TenantUpdateWithoutSecuritySettingsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -831,6 +901,8 @@ export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -850,6 +922,8 @@ export type TenantCreateWithoutSettingsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -869,6 +943,8 @@ export type TenantUncheckedCreateWithoutSettingsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -904,6 +980,8 @@ export type TenantUpdateWithoutSettingsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -923,6 +1001,8 @@ export type TenantUncheckedUpdateWithoutSettingsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -942,6 +1022,8 @@ export type TenantCreateWithoutCouriersInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
@@ -961,6 +1043,8 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
@@ -996,6 +1080,8 @@ export type TenantUpdateWithoutCouriersInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
@@ -1015,6 +1101,8 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
@@ -1034,6 +1122,8 @@ export type TenantCreateWithoutTermsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1053,6 +1143,8 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1088,6 +1180,8 @@ export type TenantUpdateWithoutTermsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1107,6 +1201,8 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1126,6 +1222,8 @@ export type TenantCreateWithoutCarriersInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1145,6 +1243,8 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1180,6 +1280,8 @@ export type TenantUpdateWithoutCarriersInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1199,6 +1301,8 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1218,6 +1322,8 @@ export type TenantCreateWithoutAirlinesInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1237,6 +1343,8 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1272,6 +1380,8 @@ export type TenantUpdateWithoutAirlinesInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1291,6 +1401,8 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1310,6 +1422,8 @@ export type TenantCreateWithoutWarehousesInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
@@ -1329,6 +1443,8 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
@@ -1364,6 +1480,8 @@ export type TenantUpdateWithoutWarehousesInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
@@ -1383,6 +1501,8 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
@@ -1402,6 +1522,8 @@ export type TenantCreateWithoutScansInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1421,6 +1543,8 @@ export type TenantUncheckedCreateWithoutScansInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1456,6 +1580,8 @@ export type TenantUpdateWithoutScansInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1475,6 +1601,8 @@ export type TenantUncheckedUpdateWithoutScansInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1494,6 +1622,8 @@ export type TenantCreateWithoutParcelPositionsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1513,6 +1643,8 @@ export type TenantUncheckedCreateWithoutParcelPositionsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1548,6 +1680,8 @@ export type TenantUpdateWithoutParcelPositionsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1567,6 +1701,8 @@ export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1586,6 +1722,8 @@ export type TenantCreateWithoutBillCounterInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1605,6 +1743,8 @@ export type TenantUncheckedCreateWithoutBillCounterInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1640,6 +1780,8 @@ export type TenantUpdateWithoutBillCounterInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1659,6 +1801,8 @@ export type TenantUncheckedUpdateWithoutBillCounterInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1678,6 +1822,8 @@ export type TenantCreateWithoutPaymentTermsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
@@ -1697,6 +1843,8 @@ export type TenantUncheckedCreateWithoutPaymentTermsInput = {
   slug: string
   name: string
   createdAt?: Date | string
+  sandboxOfTenantId?: string | null
+  sandboxOfCourierId?: string | null
   hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
@@ -1732,6 +1880,8 @@ export type TenantUpdateWithoutPaymentTermsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
@@ -1751,6 +1901,8 @@ export type TenantUncheckedUpdateWithoutPaymentTermsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxOfTenantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sandboxOfCourierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
@@ -1882,6 +2034,8 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   slug?: boolean
   name?: boolean
   createdAt?: boolean
+  sandboxOfTenantId?: boolean
+  sandboxOfCourierId?: boolean
   hosts?: boolean | Prisma.Tenant$hostsArgs<ExtArgs>
   couriers?: boolean | Prisma.Tenant$couriersArgs<ExtArgs>
   warehouses?: boolean | Prisma.Tenant$warehousesArgs<ExtArgs>
@@ -1903,6 +2057,8 @@ export type TenantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   slug?: boolean
   name?: boolean
   createdAt?: boolean
+  sandboxOfTenantId?: boolean
+  sandboxOfCourierId?: boolean
 }, ExtArgs["result"]["tenant"]>
 
 export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1910,6 +2066,8 @@ export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   slug?: boolean
   name?: boolean
   createdAt?: boolean
+  sandboxOfTenantId?: boolean
+  sandboxOfCourierId?: boolean
 }, ExtArgs["result"]["tenant"]>
 
 export type TenantSelectScalar = {
@@ -1917,9 +2075,11 @@ export type TenantSelectScalar = {
   slug?: boolean
   name?: boolean
   createdAt?: boolean
+  sandboxOfTenantId?: boolean
+  sandboxOfCourierId?: boolean
 }
 
-export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "createdAt", ExtArgs["result"]["tenant"]>
+export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "createdAt" | "sandboxOfTenantId" | "sandboxOfCourierId", ExtArgs["result"]["tenant"]>
 export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   hosts?: boolean | Prisma.Tenant$hostsArgs<ExtArgs>
   couriers?: boolean | Prisma.Tenant$couriersArgs<ExtArgs>
@@ -1961,6 +2121,11 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     slug: string
     name: string
     createdAt: Date
+    /**
+     * The live tenant and the courier that a sandbox belongs to (decision 0149).
+     */
+    sandboxOfTenantId: string | null
+    sandboxOfCourierId: string | null
   }, ExtArgs["result"]["tenant"]>
   composites: {}
 }
@@ -2401,6 +2566,8 @@ export interface TenantFieldRefs {
   readonly slug: Prisma.FieldRef<"Tenant", 'String'>
   readonly name: Prisma.FieldRef<"Tenant", 'String'>
   readonly createdAt: Prisma.FieldRef<"Tenant", 'DateTime'>
+  readonly sandboxOfTenantId: Prisma.FieldRef<"Tenant", 'String'>
+  readonly sandboxOfCourierId: Prisma.FieldRef<"Tenant", 'String'>
 }
     
 

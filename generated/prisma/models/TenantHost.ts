@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model TenantHost
- * A tenant's host name, in lower case. `*` matches every host that no other row has.
+ * A tenant's host name, in lower case. `*` matches every host that no other row has. That of a sandbox is `sandbox/` and its key.
  */
 export type TenantHostModel = runtime.Types.Result.DefaultSelection<Prisma.$TenantHostPayload>
 

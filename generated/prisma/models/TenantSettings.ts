@@ -20,14 +20,25 @@ export type TenantSettingsModel = runtime.Types.Result.DefaultSelection<Prisma.$
 
 export type AggregateTenantSettings = {
   _count: TenantSettingsCountAggregateOutputType | null
+  _avg: TenantSettingsAvgAggregateOutputType | null
+  _sum: TenantSettingsSumAggregateOutputType | null
   _min: TenantSettingsMinAggregateOutputType | null
   _max: TenantSettingsMaxAggregateOutputType | null
+}
+
+export type TenantSettingsAvgAggregateOutputType = {
+  missingAfterHours: number | null
+}
+
+export type TenantSettingsSumAggregateOutputType = {
+  missingAfterHours: number | null
 }
 
 export type TenantSettingsMinAggregateOutputType = {
   tenantId: string | null
   timeZone: string | null
   currency: string | null
+  missingAfterHours: number | null
   updatedAt: Date | null
 }
 
@@ -35,6 +46,7 @@ export type TenantSettingsMaxAggregateOutputType = {
   tenantId: string | null
   timeZone: string | null
   currency: string | null
+  missingAfterHours: number | null
   updatedAt: Date | null
 }
 
@@ -42,15 +54,25 @@ export type TenantSettingsCountAggregateOutputType = {
   tenantId: number
   timeZone: number
   currency: number
+  missingAfterHours: number
   updatedAt: number
   _all: number
 }
 
 
+export type TenantSettingsAvgAggregateInputType = {
+  missingAfterHours?: true
+}
+
+export type TenantSettingsSumAggregateInputType = {
+  missingAfterHours?: true
+}
+
 export type TenantSettingsMinAggregateInputType = {
   tenantId?: true
   timeZone?: true
   currency?: true
+  missingAfterHours?: true
   updatedAt?: true
 }
 
@@ -58,6 +80,7 @@ export type TenantSettingsMaxAggregateInputType = {
   tenantId?: true
   timeZone?: true
   currency?: true
+  missingAfterHours?: true
   updatedAt?: true
 }
 
@@ -65,6 +88,7 @@ export type TenantSettingsCountAggregateInputType = {
   tenantId?: true
   timeZone?: true
   currency?: true
+  missingAfterHours?: true
   updatedAt?: true
   _all?: true
 }
@@ -107,6 +131,18 @@ export type TenantSettingsAggregateArgs<ExtArgs extends runtime.Types.Extensions
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: TenantSettingsAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: TenantSettingsSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: TenantSettingsMinAggregateInputType
@@ -137,6 +173,8 @@ export type TenantSettingsGroupByArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   _count?: TenantSettingsCountAggregateInputType | true
+  _avg?: TenantSettingsAvgAggregateInputType
+  _sum?: TenantSettingsSumAggregateInputType
   _min?: TenantSettingsMinAggregateInputType
   _max?: TenantSettingsMaxAggregateInputType
 }
@@ -145,8 +183,11 @@ export type TenantSettingsGroupByOutputType = {
   tenantId: string
   timeZone: string
   currency: string
+  missingAfterHours: number | null
   updatedAt: Date
   _count: TenantSettingsCountAggregateOutputType | null
+  _avg: TenantSettingsAvgAggregateOutputType | null
+  _sum: TenantSettingsSumAggregateOutputType | null
   _min: TenantSettingsMinAggregateOutputType | null
   _max: TenantSettingsMaxAggregateOutputType | null
 }
@@ -173,6 +214,7 @@ export type TenantSettingsWhereInput = {
   tenantId?: Prisma.UuidFilter<"TenantSettings"> | string
   timeZone?: Prisma.StringFilter<"TenantSettings"> | string
   currency?: Prisma.StringFilter<"TenantSettings"> | string
+  missingAfterHours?: Prisma.IntNullableFilter<"TenantSettings"> | number | null
   updatedAt?: Prisma.DateTimeFilter<"TenantSettings"> | Date | string
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
 }
@@ -181,6 +223,7 @@ export type TenantSettingsOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   currency?: Prisma.SortOrder
+  missingAfterHours?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   tenant?: Prisma.TenantOrderByWithRelationInput
 }
@@ -192,6 +235,7 @@ export type TenantSettingsWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.TenantSettingsWhereInput | Prisma.TenantSettingsWhereInput[]
   timeZone?: Prisma.StringFilter<"TenantSettings"> | string
   currency?: Prisma.StringFilter<"TenantSettings"> | string
+  missingAfterHours?: Prisma.IntNullableFilter<"TenantSettings"> | number | null
   updatedAt?: Prisma.DateTimeFilter<"TenantSettings"> | Date | string
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
 }, "tenantId">
@@ -200,10 +244,13 @@ export type TenantSettingsOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   currency?: Prisma.SortOrder
+  missingAfterHours?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.TenantSettingsCountOrderByAggregateInput
+  _avg?: Prisma.TenantSettingsAvgOrderByAggregateInput
   _max?: Prisma.TenantSettingsMaxOrderByAggregateInput
   _min?: Prisma.TenantSettingsMinOrderByAggregateInput
+  _sum?: Prisma.TenantSettingsSumOrderByAggregateInput
 }
 
 export type TenantSettingsScalarWhereWithAggregatesInput = {
@@ -213,12 +260,14 @@ export type TenantSettingsScalarWhereWithAggregatesInput = {
   tenantId?: Prisma.UuidWithAggregatesFilter<"TenantSettings"> | string
   timeZone?: Prisma.StringWithAggregatesFilter<"TenantSettings"> | string
   currency?: Prisma.StringWithAggregatesFilter<"TenantSettings"> | string
+  missingAfterHours?: Prisma.IntNullableWithAggregatesFilter<"TenantSettings"> | number | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"TenantSettings"> | Date | string
 }
 
 export type TenantSettingsCreateInput = {
   timeZone: string
   currency: string
+  missingAfterHours?: number | null
   updatedAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutSettingsInput
 }
@@ -227,12 +276,14 @@ export type TenantSettingsUncheckedCreateInput = {
   tenantId: string
   timeZone: string
   currency: string
+  missingAfterHours?: number | null
   updatedAt?: Date | string
 }
 
 export type TenantSettingsUpdateInput = {
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   currency?: Prisma.StringFieldUpdateOperationsInput | string
+  missingAfterHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutSettingsNestedInput
 }
@@ -241,6 +292,7 @@ export type TenantSettingsUncheckedUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   currency?: Prisma.StringFieldUpdateOperationsInput | string
+  missingAfterHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -248,12 +300,14 @@ export type TenantSettingsCreateManyInput = {
   tenantId: string
   timeZone: string
   currency: string
+  missingAfterHours?: number | null
   updatedAt?: Date | string
 }
 
 export type TenantSettingsUpdateManyMutationInput = {
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   currency?: Prisma.StringFieldUpdateOperationsInput | string
+  missingAfterHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -261,6 +315,7 @@ export type TenantSettingsUncheckedUpdateManyInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   currency?: Prisma.StringFieldUpdateOperationsInput | string
+  missingAfterHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -273,13 +328,19 @@ export type TenantSettingsCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   currency?: Prisma.SortOrder
+  missingAfterHours?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type TenantSettingsAvgOrderByAggregateInput = {
+  missingAfterHours?: Prisma.SortOrder
 }
 
 export type TenantSettingsMaxOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   currency?: Prisma.SortOrder
+  missingAfterHours?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -287,7 +348,12 @@ export type TenantSettingsMinOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   timeZone?: Prisma.SortOrder
   currency?: Prisma.SortOrder
+  missingAfterHours?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type TenantSettingsSumOrderByAggregateInput = {
+  missingAfterHours?: Prisma.SortOrder
 }
 
 export type TenantSettingsCreateNestedOneWithoutTenantInput = {
@@ -325,12 +391,14 @@ export type TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput = {
 export type TenantSettingsCreateWithoutTenantInput = {
   timeZone: string
   currency: string
+  missingAfterHours?: number | null
   updatedAt?: Date | string
 }
 
 export type TenantSettingsUncheckedCreateWithoutTenantInput = {
   timeZone: string
   currency: string
+  missingAfterHours?: number | null
   updatedAt?: Date | string
 }
 
@@ -353,12 +421,14 @@ export type TenantSettingsUpdateToOneWithWhereWithoutTenantInput = {
 export type TenantSettingsUpdateWithoutTenantInput = {
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   currency?: Prisma.StringFieldUpdateOperationsInput | string
+  missingAfterHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type TenantSettingsUncheckedUpdateWithoutTenantInput = {
   timeZone?: Prisma.StringFieldUpdateOperationsInput | string
   currency?: Prisma.StringFieldUpdateOperationsInput | string
+  missingAfterHours?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -368,6 +438,7 @@ export type TenantSettingsSelect<ExtArgs extends runtime.Types.Extensions.Intern
   tenantId?: boolean
   timeZone?: boolean
   currency?: boolean
+  missingAfterHours?: boolean
   updatedAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenantSettings"]>
@@ -376,6 +447,7 @@ export type TenantSettingsSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   tenantId?: boolean
   timeZone?: boolean
   currency?: boolean
+  missingAfterHours?: boolean
   updatedAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenantSettings"]>
@@ -384,6 +456,7 @@ export type TenantSettingsSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   tenantId?: boolean
   timeZone?: boolean
   currency?: boolean
+  missingAfterHours?: boolean
   updatedAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenantSettings"]>
@@ -392,10 +465,11 @@ export type TenantSettingsSelectScalar = {
   tenantId?: boolean
   timeZone?: boolean
   currency?: boolean
+  missingAfterHours?: boolean
   updatedAt?: boolean
 }
 
-export type TenantSettingsOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "timeZone" | "currency" | "updatedAt", ExtArgs["result"]["tenantSettings"]>
+export type TenantSettingsOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "timeZone" | "currency" | "missingAfterHours" | "updatedAt", ExtArgs["result"]["tenantSettings"]>
 export type TenantSettingsInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }
@@ -421,6 +495,10 @@ export type $TenantSettingsPayload<ExtArgs extends runtime.Types.Extensions.Inte
      * A code of ISO 4217.
      */
     currency: string
+    /**
+     * After how many hours a parcel that a carrier has delivered is missing.
+     */
+    missingAfterHours: number | null
     updatedAt: Date
   }, ExtArgs["result"]["tenantSettings"]>
   composites: {}
@@ -849,6 +927,7 @@ export interface TenantSettingsFieldRefs {
   readonly tenantId: Prisma.FieldRef<"TenantSettings", 'String'>
   readonly timeZone: Prisma.FieldRef<"TenantSettings", 'String'>
   readonly currency: Prisma.FieldRef<"TenantSettings", 'String'>
+  readonly missingAfterHours: Prisma.FieldRef<"TenantSettings", 'Int'>
   readonly updatedAt: Prisma.FieldRef<"TenantSettings", 'DateTime'>
 }
     

@@ -138,6 +138,15 @@ function reportAdded(at: Position, variant: Variant, discriminator: string | und
     extendsContract(at, `${text} New calls get it.`, namesOf(at, variant));
     return;
   }
+  const fields = variant.schema['x-chosen-with'];
+  if (Array.isArray(fields)) {
+    extendsContract(
+      at,
+      `${text} Only those who name it in ${fields.join(' or ')} get it.`,
+      namesOf(at, variant),
+    );
+    return;
+  }
   breaks(at, `${text} Generated clients reject a form that they do not know.`, namesOf(at, variant));
 }
 

@@ -68,6 +68,7 @@ export type RequestBody = {
   required?: boolean;
   content: Content;
   'x-max-body-bytes'?: number;
+  'x-raw-body'?: boolean;
 };
 export type Response = {
   $ref?: string;
@@ -114,6 +115,8 @@ export type Schema = {
   multipleOf?: number;
   'x-extensible-enum'?: unknown[];
   'x-secret'?: boolean;
+  /** The fields of requests in which a caller names this form of a response. Nobody else gets it. */
+  'x-chosen-with'?: string[];
   'x-each-item'?: boolean;
 };
 

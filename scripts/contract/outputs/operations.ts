@@ -47,6 +47,8 @@ function entryOf(bundle: Contract, { path, method, operation }: Located) {
     mediaTypes: Object.keys(requestBody?.content ?? {}),
     bodyRequired: requestBody?.required ?? false,
     maxBodyBytes: requestBody?.['x-max-body-bytes'] ?? null,
+    // Its handler also gets the bytes of the body, which have a signature.
+    keepsRawBody: requestBody?.['x-raw-body'] ?? false,
     lineLimits: lineLimitsOf(operation),
     // The list whose elements are validated one by one.
     itemList: (requestBody && jsonOf(requestBody)?.['x-each-item']) ?? null,

@@ -161,11 +161,13 @@ function bodyOf(bundle: Contract, media: TypedMedia, value: unknown): Body {
   return { type: 'multipart', mediaType, fields, files };
 }
 
+const FILE_TYPES: Record<string, string> = { png: 'image/png', pdf: 'application/pdf' };
+
 /** An example of a file is its text, or a description that contains a file name. */
 function fileOf(name: string, text: string, { operationId, encoding = {} }: TypedMedia): SampleFile {
-  const [imageName] = /\b[\w-]+\.png\b/.exec(text) ?? [];
-  const fileName = imageName ?? `${operationId.replace(/^upload/, '').toLowerCase()}.csv`;
-  const contentType = encoding[name]?.contentType ?? (imageName ? 'image/png' : 'text/csv');
+  const [described, extension = ''] = /\b[\w-]+\.(png|pdf)\b/.exec(text) ?? [];
+  const fileName = described ?? `${operationId.replace(/^upload/, '').toLowerCase()}.csv`;
+  const contentType = encoding[name]?.contentType ?? FILE_TYPES[extension] ?? 'text/csv';
   return { name, fileName, contentType, text };
 }
 

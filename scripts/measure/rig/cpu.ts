@@ -8,7 +8,7 @@ export type CpuTime = { serviceMs: number; postgresMs: number };
 export type CpuMeter = () => CpuTime;
 
 /** Linux counts in hundredths of a second on every architecture that Node supports. */
-const MS_PER_TICK = 10;
+export const MS_PER_TICK = 10;
 
 /**
  * Returns a meter of the process `servicePid` and of all processes of the PostgreSQL server, background processes included.
@@ -49,20 +49,18 @@ export const processCpuMs = (pid: number): number | undefined => {
 };
 
 /** Returns the CPU time of a process and of all that it has started, ended ones included, in milliseconds. */
-export function treeCpuMs(pid: number): number {
+export const treeCpuMs = (pid: number): number =>
+  treeOf(pid).reduce((sum, process) => sum + ownAndEnded(process), 0) * MS_PER_TICK;
+
+/** Returns a process and all living ones below it. */
+export function treeOf(pid: number): ProcessTimes[] {
   const processes = readAllProcesses();
-  const ticksOf = (root: number): number =>
-    processes
-      .filter(({ parent }) => parent === root)
-      .reduce(
-        (sum, child) => sum + ticksOf(child.pid),
-        ownAndEnded(processes.find((each) => each.pid === root)),
-      );
-  return ticksOf(pid) * MS_PER_TICK;
+  const below = (parent: number): ProcessTimes[] =>
+    processes.filter((each) => each.parent === parent).flatMap((child) => [child, ...below(child.pid)]);
+  return [...processes.filter((each) => each.pid === pid), ...below(pid)];
 }
 
-const ownAndEnded = (process: ProcessTimes | undefined) =>
-  process ? process.own + process.endedChildren : 0;
+const ownAndEnded = ({ own, endedChildren }: ProcessTimes) => own + endedChildren;
 
 /** Returns the process that starts PostgreSQL's other processes, if it runs on this machine. */
 async function findPostmaster(url: string): Promise<number | undefined> {
@@ -74,7 +72,8 @@ async function findPostmaster(url: string): Promise<number | undefined> {
   });
 }
 
-type ProcessTimes = { pid: number; name: string; parent: number; own: number; endedChildren: number };
+/** The times of a process and of its ended children, in ticks. */
+export type ProcessTimes = { pid: number; name: string; parent: number; own: number; endedChildren: number };
 
 const readAllProcesses = (): ProcessTimes[] =>
   readdirSync('/proc')

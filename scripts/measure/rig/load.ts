@@ -1,10 +1,19 @@
 import type pg from 'pg';
 
+export type Amounts = {
+  /** The number of its pre-alerts and packages each, and of its customers if `customers` does not say another one. */
+  size: number;
+  customers?: number;
+  /** The newest packages, which are in the warehouse. The others are delivered. Without it, all are in the warehouse. */
+  inStock?: number;
+  manifestPackages: number;
+};
+
 /**
- * Returns statements that fill a tenant: ten couriers with `size` customers, pre-alerts and packages in
- * total, spread evenly over the couriers and over a year. The first packages are on one manifest.
+ * Returns statements that fill a tenant: ten couriers with `size` pre-alerts and packages in total, spread evenly over the couriers and
+ * over a year. The first packages are on one manifest.
  */
-export function loadTenant(slug: string, size: number, manifestPackages: number): string[] {
+export function loadTenant(slug: string, { size, inStock = size, manifestPackages }: Amounts): string[] {
   const tenant = `(select id from tenants where slug = '${slug}')`;
   // Each courier gets every tenth row; n is the row number within the tenant.
   const courier = `couriers c on c.code = 'C' || n % 10 and c.tenant_id = ${tenant}`;
@@ -30,10 +39,10 @@ export function loadTenant(slug: string, size: number, manifestPackages: number)
      select ${tenant}, gen_random_uuid(), 'MAN-20260101-000' || n, id from warehouses, generate_series(1, 2) n
      where tenant_id = ${tenant}`,
     `insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name, tracking_number, tracking_key,
-       house_number, weight_lb, shipper, warehouse_id, manifest_id, received_at)
+       house_number, weight_lb, shipper, warehouse_id, manifest_id, status, received_at)
      select c.tenant_id, gen_random_uuid(), c.id, ${userCode}, 'First' || n % 1000, 'Last' || n, 'PKG' || n, 'PKG' || n,
        'H' || n, 1 + n % 40 + (n % 8) * 0.125, 'Vendor ' || n % 500, m.warehouse_id,
-       case when n <= ${manifestPackages} then m.id end, ${age}
+       case when n <= ${manifestPackages} then m.id end, case when n <= ${inStock} then 'received' else 'delivered' end, ${age}
      from generate_series(1, ${size}) n join ${courier}
      join manifests m on m.tenant_id = c.tenant_id and m.manifest_number = 'MAN-20260101-0001'`,
   ];

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Config } from '../../../src/config/config.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { placeOf, withDatabase, type Print } from './database.js';
-import { loadCustomers, loadTenant } from './load.js';
+import { loadCustomers, loadTenant, type Amounts } from './load.js';
 import { makeNames } from './names.js';
 import type { Scale } from './scale.js';
 
@@ -53,10 +53,10 @@ export function withBenchDatabase<Result>(
 export async function ensureTenant(
   client: pg.Client,
   slug: string,
-  amounts: { size: number; manifestPackages: number },
+  amounts: Amounts,
   print: Print,
 ): Promise<BenchTenant> {
-  const { size, manifestPackages } = amounts;
+  const { size, customers = size } = amounts;
   const { rows } = await client.query<Omit<BenchTenant, 'size'>>(
     `select t.id, h.host, m.id as "manifestId", c.id as "courierId" from tenants t
      join tenant_hosts h on h.tenant_id = t.id join couriers c on c.tenant_id = t.id and c.code = 'C0'
@@ -64,10 +64,10 @@ export async function ensureTenant(
     [slug],
   );
   if (rows[0]) return { ...rows[0], size };
-  print(`Loading ${size} pre-alerts, customers and packages ...`);
+  print(`Loading ${size} pre-alerts and packages, and ${customers} customers ...`);
   await client.query('begin');
-  for (const statement of loadTenant(slug, size, manifestPackages)) await client.query(statement);
-  await client.query(loadCustomers(slug, makeNames(size)));
+  for (const statement of loadTenant(slug, amounts)) await client.query(statement);
+  await client.query(loadCustomers(slug, makeNames(customers)));
   await client.query('commit');
   await client.query('vacuum analyze');
   // The rows would pay for the first write to each page after a checkpoint, and for the checkpoint of the load.

@@ -48,12 +48,36 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'writes: a shipment counts for the packages of its manifest',
     file: 'src/modules/manifests/lifecycle/manifest.ts',
-    find: 'ctx.noteWrites({ furtherBytes: moved * MOVED_BYTES });',
-    replace: 'void moved;',
+    find: 'moved.packages * MOVED_BYTES',
+    replace: '0',
     tests: [
       {
         file: 'test/security/bounds/written-allowance.test.ts',
         titles: ['a shipment is charged for the packages of its manifest'],
+      },
+    ],
+  },
+  {
+    name: 'writes: a shipment counts for the events of its couriers',
+    file: 'src/modules/manifests/lifecycle/manifest.ts',
+    find: 'moved.events * OPTIONAL_EVENT_BYTES',
+    replace: '0 * OPTIONAL_EVENT_BYTES',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/charges.test.ts',
+        titles: ['a flight is charged for the event of each courier aboard'],
+      },
+    ],
+  },
+  {
+    name: 'writes: a run of bills counts for their events',
+    file: 'src/modules/bills/run/publish-run.ts',
+    find: 'ctx.noteWrites({ furtherBytes: events * OPTIONAL_EVENT_BYTES });',
+    replace: 'void OPTIONAL_EVENT_BYTES;',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/charges.test.ts',
+        titles: ['a run of bills is charged for the event of each bill'],
       },
     ],
   },
@@ -513,7 +537,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'keys: lines are accepted only for customers of the own courier',
-    file: 'src/modules/prealerts/submission/batch-queries.ts',
+    file: 'src/modules/prealerts/batches/batch-queries.ts',
     find: 'cu.tenant_id = owner.tenant_id and cu.courier_id = owner.courier_id',
     replace: 'cu.tenant_id = owner.tenant_id',
     tests: [

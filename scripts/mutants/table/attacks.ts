@@ -1,5 +1,18 @@
 import type { Mutant } from '../mutant.js';
 
+const RECEIVED = 'test/modules/feeds/receive-events.test.ts';
+const MANAGED = 'test/modules/feeds/manage-feeds.test.ts';
+const SHOWN = 'test/modules/feeds/carrier-of-prealert.test.ts';
+const ORDERS = 'test/modules/feeds/receive-orders.test.ts';
+const REFUSED = 'test/modules/feeds/refused-orders.test.ts';
+const MISSING = 'test/modules/feeds/missing-prealerts.test.ts';
+const MISSING_COST = 'test/modules/feeds/missing-cost.test.ts';
+const LIVES_COST = 'test/modules/sandboxes/lives/cost.test.ts';
+const SHOP_ORDERS = 'test/modules/feeds/receive-orders.test.ts';
+const PROVOKED = 'test/modules/sandboxes/provoked-failures.test.ts';
+const ENDED = 'test/modules/sandboxes/ended-sandbox.test.ts';
+const CHARGES = 'test/security/bounds/allowance/charges.test.ts';
+
 const LARGE_REPLIES = 'test/security/bounds/replies/large-replies.test.ts';
 const NEW_COURIERS = 'test/modules/couriers/administration/new-courier-limits.test.ts';
 
@@ -658,5 +671,216 @@ export const ATTACKS: readonly Mutant[] = [
         titles: ['a name without an address is not reached on this machine'],
       },
     ],
+  },
+];
+
+/** Guards of sandboxes, and of what counts against an allowance. */
+export const SANDBOXES: readonly Mutant[] = [
+  {
+    name: 'sandboxes: a provoked failure needs a credential that works',
+    file: 'src/platform/http/provoked-failures.ts',
+    find: '  await context.assertAdmitted();\n',
+    replace: '',
+    tests: [{ file: PROVOKED, titles: ['needs a credential that works'] }],
+  },
+  {
+    name: 'sandboxes: a provoked failure is none in the metrics',
+    file: 'src/platform/http/request-metrics.ts',
+    find: "isProvoked ? 'provoked' : (own.socketStatus ?? status)",
+    replace: 'own.socketStatus ?? status',
+    tests: [{ file: PROVOKED, titles: ['is no failure of the service in its metrics'] }],
+  },
+  {
+    name: 'sandboxes: a failure is not cut',
+    file: 'src/platform/http/provoked-failures.ts',
+    find: "=== 'cut_body' && reply.statusCode < 400;",
+    replace: "=== 'cut_body';",
+    tests: [{ file: PROVOKED, titles: ['cuts no failure'] }],
+  },
+  {
+    name: 'sandboxes: that of a deactivated courier ends',
+    file: 'src/modules/couriers/administration/change-courier.ts',
+    find: 'if (!isActive) await endSandbox(tx, courierId);',
+    replace: '',
+    tests: [{ file: ENDED, titles: ['a courier that is deactivated has no sandbox any more'] }],
+  },
+  {
+    name: 'sandboxes: the next one begins with what was used up',
+    function: 'fill_sandbox',
+    find: 'if found then',
+    replace: 'if false then',
+    tests: [{ file: ENDED, titles: ['leaves what it has used up of its quotas to the next one'] }],
+  },
+  {
+    name: 'sandboxes: retention reaches those that have ended',
+    file: 'src/jobs/retention.ts',
+    find: 'deleteIn, systemCallers);',
+    replace: 'deleteIn);',
+    tests: [{ file: ENDED, titles: ['what is past its retention is deleted for ever after'] }],
+  },
+  {
+    name: 'allowance: the bytes of a document are no rows',
+    file: 'src/platform/http/within-allowance.ts',
+    find: "return kind !== undefined && 'items' in BOUND_KINDS[kind];",
+    replace: 'return kind !== undefined || BOUND_KINDS !== undefined;',
+    tests: [{ file: CHARGES, titles: ['a document of a claim is charged for its bytes once'] }],
+  },
+  {
+    name: 'allowance: an event that arrives again is charged for nothing',
+    file: 'src/modules/feeds/receive.ts',
+    find: '{ carried: { bytes: 0, items: 1 } } : { share: 0 }',
+    replace: '{ carried: { bytes: 0, items: 1 } } : { carried: { bytes: 0, items: 1 } }',
+    tests: [{ file: CHARGES, titles: ['an event of a feed that arrives again is charged for nothing'] }],
+  },
+  {
+    name: 'missing: the list begins with deliveries that are not settled',
+    file: 'src/modules/carrier-tracking/queries.ts',
+    find: '    offset 0\n',
+    replace: '',
+    tests: [{ file: MISSING_COST, titles: ['the list reads few blocks'] }],
+  },
+  {
+    name: 'missing: a pre-alert that is pending again counts again',
+    file: 'src/modules/packages/update/queries.ts',
+    find: '${unsettle(',
+    replace: '${((_: UserScope, keys: Sql) => sql`select 1 where false and exists (${keys})`)(',
+    tests: [{ file: MISSING, titles: ['until a receipt is void'] }],
+  },
+  {
+    name: 'feeds: an event counts before it is stored',
+    file: 'src/modules/feeds/receive.ts',
+    find: 'await ctx.writeFor(feed.courierId);',
+    replace: '',
+    tests: [{ file: CHARGES, titles: ['refused when their courier has used up'] }],
+  },
+  {
+    name: 'orders: a parcel in two spellings is one',
+    file: 'src/modules/feeds/receive-order.ts',
+    find: 'if (!parcels.has(key)) parcels.set(key,',
+    replace: 'parcels.set(`${parcels.size} ${key}`,',
+    tests: [{ file: SHOP_ORDERS, titles: ['in two spellings is one parcel'] }],
+  },
+  {
+    name: 'lives: only magic numbers are read',
+    file: 'src/modules/sandboxes/lives/queries.ts',
+    find: "p.tracking_key >= 'LIFE' and p.tracking_key < 'LIFF' and ",
+    replace: '',
+    tests: [{ file: LIVES_COST, titles: ['is known without reading'] }],
+  },
+  {
+    name: 'lives: one job of a sandbox waits',
+    file: 'src/modules/sandboxes/lives/start.ts',
+    find: ', { key: `playSandbox:${scope.tenantId}` }',
+    replace: '',
+    tests: [{ file: LIVES_COST, titles: ['one waits'] }],
+  },
+  {
+    name: 'connections: nothing follows the last request',
+    file: 'src/platform/http/connections/pipelining.ts',
+    find: 'if (isLast(exchange)) totalWaiting',
+    replace: 'if (false && isLast(exchange)) totalWaiting',
+    tests: [{ file: PROVOKED, titles: ['a request that is pipelined behind it is not executed'] }],
+  },
+];
+
+/** Guards of what carriers say. */
+export const FEEDS: readonly Mutant[] = [
+  {
+    name: 'feeds: a number of an order is announced once',
+    file: 'src/modules/feeds/receive-order.ts',
+    find: 'parcels.filter(({ key }) => !known.has(key))',
+    replace: 'parcels.filter(({ key }) => known.has(key) || key)',
+    tests: [{ file: ORDERS, titles: ['does not announce again what was deleted'] }],
+  },
+  {
+    name: 'feeds: an order names customers of its courier only',
+    file: 'src/modules/feeds/order-queries.ts',
+    find: "where ${tenantRows(ctx, 'cu')} and cu.courier_id = ${courierId}::uuid",
+    replace: "where ${tenantRows(ctx, 'cu')} and ${courierId}::uuid is not null",
+    tests: [{ file: REFUSED, titles: ['the customer of another courier is nobody'] }],
+  },
+  {
+    name: 'feeds: a call without a signature is answered for WooCommerce only',
+    file: 'src/modules/feeds/receive.ts',
+    find: "if (feed?.kind !== 'woocommerce')",
+    replace: 'if (!feed)',
+    tests: [{ file: ORDERS, titles: ['is refused by other feeds'] }],
+  },
+  {
+    name: 'feeds: an event with a refused parcel is tried again',
+    file: 'src/modules/feeds/receive-order.ts',
+    find: '      tx.later(queries.deleteEvent(tx, feed, eventKey));\n',
+    replace: '',
+    tests: [{ file: REFUSED, titles: ['when the same event arrives after the cause is corrected'] }],
+  },
+  {
+    name: 'feeds: an event without a right signature is refused',
+    file: 'src/modules/feeds/receive.ts',
+    find: 'if (!feed || !isSigned(',
+    replace: 'if (!feed || void isSigned(',
+    tests: [{ file: RECEIVED, titles: ['of another body, another secret or none is refused'] }],
+  },
+  {
+    name: 'feeds: the signature is of the bytes, not of what was parsed',
+    file: 'src/modules/feeds/receive.ts',
+    find: 'isSigned(feed.kind, arrival,',
+    replace: 'isSigned(feed.kind, { ...arrival, bytes: Buffer.from(JSON.stringify(arrival.body)) },',
+    tests: [{ file: RECEIVED, titles: ['is accepted over the bytes as they were sent'] }],
+  },
+  {
+    name: "feeds: a token does not replace a wrong signature of Shippo's",
+    file: 'src/modules/feeds/senders/signatures.ts',
+    find: 'if (sent === undefined) return delivery.token',
+    replace: 'if (delivery.token !== undefined) return delivery.token',
+    tests: [{ file: RECEIVED, titles: ['the token of Shippo counts only without a signature'] }],
+  },
+  {
+    name: 'feeds: an event that arrives again changes nothing',
+    file: 'src/modules/feeds/receive.ts',
+    find: "if (!isNew) return 'repeated';",
+    replace: 'void isNew;',
+    tests: [{ file: RECEIVED, titles: ['changes nothing, also at the same time as the first'] }],
+  },
+  {
+    name: 'feeds: the latest by the time of the carrier is kept',
+    file: 'src/modules/carrier-tracking/queries.ts',
+    find: 'where ${isLater}',
+    replace: 'where true',
+    tests: [{ file: RECEIVED, titles: ['in whatever order it arrives'] }],
+  },
+  {
+    name: 'feeds: a feed that is switched off accepts nothing',
+    file: 'src/modules/feeds/queries.ts',
+    find: '::uuid and f.is_active`',
+    replace: '::uuid`',
+    tests: [{ file: MANAGED, titles: ['is renamed, switched off and on'] }],
+  },
+  {
+    name: 'feeds: a previous secret ends',
+    file: 'src/modules/feeds/queries.ts',
+    find: 'const HAS_PREVIOUS = sql`(f.previous_ends_at > now())`;',
+    replace: 'const HAS_PREVIOUS = sql`(f.previous_ends_at is not null)`;',
+    tests: [{ file: MANAGED, titles: ['accepts the old secret for one hour'] }],
+  },
+  {
+    name: 'feeds: creating feeds of a courier takes turns',
+    file: 'src/modules/feeds/manage.ts',
+    find: "await lock(tx, 'Courier', courierId, ['id'], 'no key update');",
+    replace: '',
+    tests: [{ file: MANAGED, titles: ['has at most 20, also if it sends all at once'] }],
+  },
+  {
+    name: 'feeds: a correction of the carrier stays after further events',
+    file: 'src/modules/carrier-tracking/queries.ts',
+    find: "'carrier', coalesce(heard.corrected_carrier, heard.carrier)",
+    replace: "'carrier', heard.carrier",
+    tests: [{ file: SHOWN, titles: ['is corrected, stays so after further events'] }],
+  },
+  {
+    name: 'feeds: a missing parcel is told once',
+    file: 'src/modules/prealerts/missing-queries.ts',
+    find: 'p.missing_at is null and ',
+    replace: '',
+    tests: [{ file: MISSING, titles: ['is emitted once per pre-alert'] }],
   },
 ];

@@ -115,7 +115,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'access: an unknown host has no tenant',
     function: 'tenant_of_host',
-    find: '(select id from tenants where (select count(*) from tenants) = 1)',
+    find: '(select id from tenants where sandbox_of_tenant_id is null\n       and (select count(*) from tenants where sandbox_of_tenant_id is null) = 1)',
     replace: '(select id from tenants order by id limit 1)',
     tests: [
       {

@@ -235,9 +235,23 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'console: two scans without an end key are never joined',
     file: 'console/src/scanner/scanner.ts',
-    find: 'rest !== undefined && !hasEndKey',
-    replace: 'false',
+    find: 'rest !== undefined && (!hasEndKey || isTypedNumber(ended, from, rest))',
+    replace: 'rest !== undefined && isTypedNumber(ended, from, rest)',
     tests: [{ file: WITHOUT_END }],
+  },
+  {
+    name: 'console: a number that a person types behind a scan without an end key is not joined to it',
+    file: 'console/src/scanner/scanner.ts',
+    find: ' || isTypedNumber(ended, from, rest)',
+    replace: '',
+    tests: [{ file: WITHOUT_END, titles: ['is not joined to the scan: nothing is taken'] }],
+  },
+  {
+    name: 'console: a digit that no field takes is no part of a scan a moment later',
+    file: 'console/src/scanner/chain.ts',
+    find: ' || isBesideFields(keys)',
+    replace: '',
+    tests: [{ file: WITHOUT_END, titles: ['ms before a scan'] }],
   },
   {
     name: "console: after a scan, the keys in a field for a text are a person's",

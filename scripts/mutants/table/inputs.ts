@@ -4,6 +4,7 @@ const WORKBOOKS = 'src/platform/files/workbook';
 const REFUSED_WORKBOOKS = 'test/modules/customers/workbooks/refused-workbooks.test.ts';
 const HOSTILE_WORKBOOKS = 'test/modules/customers/workbooks/hostile-workbooks.test.ts';
 const LONG_CELLS = 'test/modules/customers/workbooks/long-cells.test.ts';
+const CLAIM_DOCUMENTS = 'test/modules/claims/claim-documents.test.ts';
 const WORKBOOK_SHAPES = 'test/modules/customers/workbooks/workbook-shapes.test.ts';
 
 /** Guards of texts, parameters and files that callers send, and of files that they download. */
@@ -311,5 +312,19 @@ export const INPUTS: readonly SourceMutant[] = [
         titles: ['codes and numbers that the font does not have take a few lines each'],
       },
     ],
+  },
+  {
+    name: 'claims: a decided claim takes no document',
+    file: 'src/modules/claims/documents/documents.ts',
+    find: "    if (claim.status !== 'open')\n      throw new ApiError('parcel_claim_decided', { args: { status: claim.status } });\n",
+    replace: '',
+    tests: [{ file: CLAIM_DOCUMENTS, titles: ['if the claim is decided'] }],
+  },
+  {
+    name: 'claims: a picture loses its metadata',
+    file: 'src/modules/claims/documents/document-kind.ts',
+    find: 'content: picture.content',
+    replace: 'content: bytes',
+    tests: [{ file: CLAIM_DOCUMENTS, titles: ['is stored without the place where it was taken'] }],
   },
 ];

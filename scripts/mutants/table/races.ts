@@ -10,8 +10,41 @@ const ORDER = 'test/database/transactions/lock-order.test.ts';
 const BESIDE = 'test/modules/prealerts/batches-beside-intake.test.ts';
 const REFERENCE = 'test/modules/scans/races/reference-races.test.ts';
 
+const CLAIM_DOCUMENTS = 'test/modules/claims/claim-documents.test.ts';
+
+const LIVES = 'test/modules/sandboxes/lives/races.test.ts';
+const REFUSED_STEPS = 'test/modules/sandboxes/lives/refused-steps.test.ts';
+
 /** Guards of decision 0086: what is decided under which lock. */
 export const RACES: readonly SourceMutant[] = [
+  {
+    name: 'lives: a step is played only at the place where it was read',
+    file: 'src/modules/sandboxes/lives/play.ts',
+    find: 'if (!still) throw new PlayedMeanwhile();',
+    replace: 'void still;',
+    tests: [{ file: LIVES, titles: ['five workers at the same time play each step once'] }],
+  },
+  {
+    name: 'lives: a step is recorded in the transaction of its operation',
+    file: 'src/modules/sandboxes/lives/play.ts',
+    find: 'const hold = ctx.holdWrite(async (tx) => {',
+    replace: 'const hold = makeContext(db, ctx.caller, BACKGROUND).holdWrite(async (tx) => {',
+    tests: [{ file: LIVES, titles: ['a step whose transaction is lost is played again, once'] }],
+  },
+  {
+    name: 'lives: the operations exist in sandboxes only',
+    file: 'src/modules/sandboxes/lives/queries.ts',
+    find: "where ${tenantRows(ctx, 'c')} and ${isSandbox(ctx)} order by c.id limit 1`;",
+    replace: "where ${tenantRows(ctx, 'c')} and (true or ${isSandbox(ctx)}) order by c.id limit 1`;",
+    tests: [{ file: REFUSED_STEPS, titles: ['both operations are refused'] }],
+  },
+  {
+    name: 'lives: only a tenant that is a sandbox plays',
+    file: 'src/modules/sandboxes/lives/queries.ts',
+    find: "where ${tenantRows(ctx, 'c')} and c.is_active and ${isSandbox(ctx)}",
+    replace: "where ${tenantRows(ctx, 'c')} and c.is_active and (true or ${isSandbox(ctx)})",
+    tests: [{ file: REFUSED_STEPS, titles: ['their magic numbers start no life'] }],
+  },
   {
     name: 'races: a replaced pre-alert waits for the batches of its courier',
     file: 'src/modules/prealerts/lock-prealert.ts',
@@ -21,7 +54,7 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: a batch of pre-alerts compares itself again when it has the locks',
-    file: 'src/modules/prealerts/submission/store-batch.ts',
+    file: 'src/modules/prealerts/batches/store-batch.ts',
     find: 'await tx.count(settleBatch(tx, packed));',
     replace: 'void settleBatch;',
     tests: [{ file: BESIDE, titles: ['other parcels are received'] }],
@@ -72,7 +105,7 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: a bulk submission keeps its user codes',
-    file: 'src/modules/prealerts/submission/store-batch.ts',
+    file: 'src/modules/prealerts/batches/store-batch.ts',
     find: 'await tx.query(keepUserCodes(tx.tenantId, userCodes));',
     replace: 'void [keepUserCodes, userCodes];',
     tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
@@ -169,5 +202,12 @@ export const RACES: readonly SourceMutant[] = [
         titles: ['the gate counts a package that was added while the shipment waited'],
       },
     ],
+  },
+  {
+    name: 'claims: documents that are added at once are counted one after the other',
+    file: 'src/modules/claims/documents/queries.ts',
+    find: '::uuid for no key update`',
+    replace: '::uuid`',
+    tests: [{ file: CLAIM_DOCUMENTS, titles: ['waits for one that is being added'] }],
   },
 ];

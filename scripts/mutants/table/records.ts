@@ -315,13 +315,37 @@ export const RECORDS: readonly SourceMutant[] = [
   },
   {
     name: "filters alone: the changes of a package are the tenant's",
-    file: 'src/modules/packages/changes/queries.ts',
+    file: 'src/platform/audit/entries.ts',
     find: "tenantRows(ctx, 'e'),",
     replace: 'undefined,',
     tests: [
       {
         file: 'test/modules/packages/list-package-changes.test.ts',
         titles: ['filters alone > returns to a tenant nothing'],
+      },
+    ],
+  },
+  {
+    name: "filters alone: the changes of a manifest are the tenant's",
+    file: 'src/platform/audit/entries.ts',
+    find: "tenantRows(ctx, 'e'),",
+    replace: 'undefined,',
+    tests: [
+      {
+        file: 'test/modules/manifests/manifest-changes.test.ts',
+        titles: ['filters alone > returns to a tenant nothing'],
+      },
+    ],
+  },
+  {
+    name: 'sandboxes: the number of a life is not misspelled',
+    file: 'src/modules/sandboxes/lives/queries.ts',
+    find: 'l.tracking_number = p.tracking_number)',
+    replace: 'false)',
+    tests: [
+      {
+        file: 'test/modules/sandboxes/lives/state-from-outside.test.ts',
+        titles: ['are those that begin like a magic one'],
       },
     ],
   },

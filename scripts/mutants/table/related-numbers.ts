@@ -62,8 +62,8 @@ export const RELATED_NUMBERS: readonly SourceMutant[] = [
   {
     name: 'related numbers: a corrected number takes its key from open pre-alerts',
     file: 'src/modules/packages/update/move-prealerts.ts',
-    find: '[...open, ...reopened].flatMap(ownKey)',
-    replace: 'reopened.flatMap(ownKey)',
+    find: 'ownKeys([...open, ...reopened])',
+    replace: 'ownKeys(reopened)',
     tests: [{ file: REPLACEMENTS, titles: ['leaves no key'] }],
   },
   {

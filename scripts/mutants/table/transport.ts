@@ -1,6 +1,12 @@
 import type { SourceMutant } from '../mutant.js';
 
 const UNTRUSTED = 'test/operations/observability/untrusted-proxy.test.ts';
+const PREALERT_EVENTS = 'test/modules/webhooks/chosen/prealert-events.test.ts';
+const CHOSEN_TYPES = 'test/modules/webhooks/chosen/chosen-types.test.ts';
+const BILL_EVENTS = 'test/modules/webhooks/chosen/bill-events.test.ts';
+const CHOSEN_SCOPES = 'test/modules/webhooks/chosen/chosen-scopes.test.ts';
+const REDIRECTION = 'test/modules/couriers/settings/redirection.test.ts';
+const MANIFEST_EVENTS = 'test/modules/webhooks/chosen/manifest-events.test.ts';
 
 /** Guards of incoming and outgoing requests. */
 export const TRANSPORT: readonly SourceMutant[] = [
@@ -763,12 +769,60 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: a request that is lost with the thread counts for nobody',
     file: 'src/platform/outbound/threaded-client.ts',
-    find: 'if (isSuspect && !isDestroyed)',
+    find: 'if (isCause && !isDestroyed)',
     replace: 'if (!isDestroyed)',
     tests: [
       {
         file: 'test/security/outbound/outbound-thread.test.ts',
         titles: ['by an error: its requests are postponed'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: a request that a living thread cannot do is not repeated for ever',
+    file: 'src/platform/outbound/threaded-client.ts',
+    find: 'ends === endsBefore ||',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-thread.test.ts',
+        titles: ['a request that the thread refuses does not repeat for ever'],
+      },
+    ],
+  },
+  {
+    name: 'jobs: a runner that could not record ends is left',
+    file: 'src/platform/queue/runner.ts',
+    find: 'await Promise.race([runner.promise, untilShutDown(runner, ended.signal)]);',
+    replace: 'await runner.promise;',
+    tests: [
+      {
+        file: 'test/resilience/outside/unrecorded-ends.test.ts',
+        titles: ['four failures'],
+      },
+    ],
+  },
+  {
+    name: 'jobs: the library sees no code of a refused connection',
+    file: 'src/platform/queue/runner.ts',
+    find: 'pgPool: failingWithoutCodes(pg),',
+    replace: 'pgPool: pg,',
+    tests: [
+      {
+        file: 'test/resilience/outside/refused-connections.test.ts',
+        titles: ['the queue tries again each second'],
+      },
+    ],
+  },
+  {
+    name: 'jobs: no process takes others for dead just after an outage',
+    file: 'src/platform/queue/runner.ts',
+    find: 'if (steadyBeats >= MISSED_HEARTBEATS) await recover();',
+    replace: 'await recover();',
+    tests: [
+      {
+        file: 'test/resilience/outside/late-heartbeats.test.ts',
+        titles: ['after an outage the first process'],
       },
     ],
   },
@@ -868,5 +922,194 @@ export const TRANSPORT: readonly SourceMutant[] = [
         titles: ['a log that ends writes what it has in memory'],
       },
     ],
+  },
+  {
+    name: 'webhooks: events of other types than packages are stored only if the courier has chosen them',
+    file: 'src/modules/webhooks/events/event-queries.ts',
+    find: 'n.type = any(k.add_package_events || k.update_package_events)',
+    replace: 'true',
+    tests: [{ file: PREALERT_EVENTS, titles: ['stores and sends nothing that the courier has not chosen'] }],
+  },
+  {
+    name: 'webhooks: a URL gets only its types',
+    file: 'src/modules/webhooks/events/event-queries.ts',
+    find: 'and new_events.type = any(u.events)',
+    replace: '',
+    tests: [{ file: CHOSEN_TYPES, titles: ['an event goes to each URL with its type'] }],
+  },
+  {
+    name: 'webhooks: the event of a pre-alert names no package without a customer',
+    file: 'src/modules/webhooks/events/event-queries.ts',
+    find: "and p.user_code is not null and n.type in ('prealert.received', 'prealert.claimed')",
+    replace: '',
+    tests: [{ file: PREALERT_EVENTS, titles: ['does not name the package of its courier'] }],
+  },
+  {
+    name: 'webhooks: events of packages hide the pre-alert with the number',
+    file: 'src/modules/webhooks/events/events.ts',
+    find: 'userCode === null ? { prealertId: null, reference: null }',
+    replace: 'userCode === null ? { prealertId, reference }',
+    tests: [{ file: PREALERT_EVENTS, titles: ['hide the pre-alert from the courier'] }],
+  },
+  {
+    name: 'packages: records hide the pre-alert with the number',
+    file: 'src/modules/packages/view.ts',
+    find: 'const isHidden = caller.courierId !== null && row.userCode === null;',
+    replace: 'const isHidden = caller.courierId === null && row.userCode === null;',
+    tests: [{ file: PREALERT_EVENTS, titles: ['hide the pre-alert from the courier'] }],
+  },
+  {
+    name: 'webhooks: an event that is not about a package has no flat form',
+    file: 'src/modules/webhooks/delivery/bodies.ts',
+    find: "filter(({ type }) => type.startsWith('package.'))",
+    replace: "filter(({ type }) => type !== 'webhook.test')",
+    tests: [{ file: CHOSEN_TYPES, titles: ['is not sent as a package'] }],
+  },
+  {
+    name: 'couriers: a flat URL has only types of packages',
+    file: 'src/modules/couriers/shared/profile.ts',
+    find: 'if (!isFlat || !hasOthers) return [];',
+    replace: 'if (isFlat || !hasOthers) return [];',
+    tests: [{ file: CHOSEN_TYPES, titles: ['a flat URL has only types of packages'] }],
+  },
+  {
+    name: 'webhooks: recovery is by URL, because an event can go to both',
+    file: 'src/modules/webhooks/log/resend-queries.ts',
+    find: 'select d.event_id, null, d.endpoint,',
+    replace: "select d.event_id, null, 'update_package',",
+    tests: [{ file: CHOSEN_TYPES, titles: ['recover_since sends what a URL has missed of its types'] }],
+  },
+  {
+    name: 'packages: a dispatch needs a URL with package.updated',
+    file: 'src/modules/packages/dispatch/queue-syncs.ts',
+    find: "and 'package.updated' = any(u.events)",
+    replace: '',
+    tests: [{ file: CHOSEN_TYPES, titles: ['is refused without one'] }],
+  },
+  {
+    name: 'bills: an overdue bill is reported once',
+    file: 'src/modules/bills/payment-terms/report-overdue.ts',
+    find: 'and b.overdue_at is null',
+    replace: '',
+    tests: [{ file: BILL_EVENTS, titles: ['an overdue bill is reported once'] }],
+  },
+  {
+    name: 'bills: a bill that is paid in part is not reported as paid',
+    file: 'src/modules/bills/payments/payment.ts',
+    find: "if (row.status === 'paid') await emitBillEvents",
+    replace: 'await emitBillEvents',
+    tests: [{ file: BILL_EVENTS, titles: ['its publication and its last payment send the bill'] }],
+  },
+  {
+    name: 'bills: a voided payment that had not settled the bill is not reported',
+    file: 'src/modules/bills/payments/payment.ts',
+    find: "if (bill.status === 'paid' && row.status !== 'paid') await emitBillEvents",
+    replace: 'await emitBillEvents',
+    tests: [{ file: BILL_EVENTS, titles: ['a voided payment reopens a paid bill once'] }],
+  },
+  {
+    name: 'manifests: the event of a courier has its own packages only',
+    file: 'src/modules/manifests/lifecycle/manifest-events.ts',
+    find: 'viewManifest({ ...manifest, status }, own)',
+    replace: 'viewManifest({ ...manifest, status }, aboard)',
+    tests: [{ file: MANIFEST_EVENTS, titles: ['each courier aboard gets its own packages'] }],
+  },
+  {
+    name: 'manifests: an event names a bounded number of packages',
+    file: 'src/modules/manifests/lifecycle/manifest-events.ts',
+    find: 'own.slice(0, MAX_NAMED)',
+    replace: 'own',
+    tests: [{ file: MANIFEST_EVENTS, titles: ['names at most 1,000 packages'] }],
+  },
+  {
+    name: 'webhooks: a token reads events only with the scope of their content',
+    file: 'src/modules/couriers/shared/event-types.ts',
+    find: "if (caller.kind !== 'token') return undefined;",
+    replace: "if (caller.tenantId !== '') return undefined;",
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: the feed of a token has only what its scopes show',
+    file: 'src/modules/webhooks/events/feed-queries.ts',
+    find: "readableTypes(ctx, 'e'))}",
+    replace: 'undefined)}',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: the range of the feed of a token ends with its own last event',
+    file: 'src/modules/webhooks/events/feed-queries.ts',
+    find: "const readable = readableTypes(ctx, 'e');",
+    replace: 'const readable: Sql | undefined = (void readableTypes, undefined);',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['its range ends with its own last event'] }],
+  },
+  {
+    name: 'webhooks: the range of the feed of a token survives the deletion of its last event',
+    file: 'src/modules/webhooks/events/feed-queries.ts',
+    find: 'coalesce(newest, oldest - 1, k.last_sequence, 0)',
+    replace: 'coalesce(newest, 0)',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['goes on behind its last event when that is deleted'] }],
+  },
+  {
+    name: 'webhooks: the log of a token has only what its scopes show',
+    file: 'src/modules/webhooks/log/queries.ts',
+    find: '    ofReadableEvent(ctx),\n    // A courier',
+    replace: '    // A courier',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: a token reads no delivery of an event that it may not read',
+    file: 'src/modules/webhooks/log/queries.ts',
+    find: 'sql`d.id = ${id}::uuid`, ofReadableEvent(ctx)',
+    replace: 'sql`d.id = ${id}::uuid`',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['reads only events whose content its scopes show'] }],
+  },
+  {
+    name: 'webhooks: a token resends no delivery of an event that it may not read',
+    file: 'src/modules/webhooks/log/resend-queries.ts',
+    find: 'sql`d.id = ${id}::uuid`, ofReadableEvent(ctx)',
+    replace: 'sql`d.id = ${id}::uuid`, (void ofReadableEvent, undefined)',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['sends only these again'] }],
+  },
+  {
+    name: 'webhooks: a token counts and resends only what its scopes show',
+    file: 'src/modules/webhooks/log/redeliver-queries.ts',
+    find: '    ofReadableEvent(ctx),\n',
+    replace: '    (void ofReadableEvent, undefined),\n',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['sends only these again'] }],
+  },
+  {
+    name: 'webhooks: a token recovers only what its scopes show',
+    file: 'src/modules/webhooks/log/resend-queries.ts',
+    find: "readableTypes(ctx, 'e'),",
+    replace: 'undefined,',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['sends only these again'] }],
+  },
+  {
+    name: 'webhooks: a token chooses only types that it may read',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: 'await assertMaySend(tx, change);',
+    replace: 'void assertMaySend;',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['a token that changes the lists'] }],
+  },
+  {
+    name: 'webhooks: a token names no other URL for types that it may not read',
+    file: 'src/modules/couriers/settings/redirection.ts',
+    find: 'if (hasNewUrl) return',
+    replace: 'if (hasNewUrl && after === before) return',
+    tests: [{ file: CHOSEN_SCOPES, titles: ['moves it to no other URL'] }],
+  },
+  {
+    name: 'webhooks: the owners are told which events are sent',
+    file: 'src/modules/couriers/settings/redirection.ts',
+    find: "[...URLS, ...LISTS, 'email' as const]",
+    replace: "[...URLS, 'email' as const, ...LISTS.slice(2)]",
+    tests: [{ file: REDIRECTION, titles: ['its owners and its old address are told'] }],
+  },
+  {
+    name: 'webhooks: the report of overdue bills goes on with the next tenant',
+    file: 'src/platform/context/each-tenant.ts',
+    find: '.catch((error: unknown) => failures.push(error))',
+    replace: '',
+    tests: [{ file: BILL_EVENTS, titles: ['does not keep'] }],
   },
 ];

@@ -7,12 +7,12 @@ namespace Crossdock;
 use DateTimeImmutable;
 
 /**
- * A change to one of the courier's packages, from a webhook or from the list of events.
+ * A change to one of the courier's packages, pre-alerts, bills or flights, from a webhook or from the list of events.
  */
 class Event
 {
     final public function __construct(
-        /** `package.created`, `package.updated`, `package.status_changed`, `webhook.test`, or a newer type. */
+        /** For example `package.created`, `prealert.received` or `webhook.test`, or a type that is newer than this library. */
         public readonly string $type,
         /** The same when the event is sent again. Ignore an event_id that you have already processed. */
         public readonly string $event_id,
@@ -20,7 +20,7 @@ class Event
         public readonly ?int $sequence,
         /** When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`. */
         public readonly string $timestamp,
-        /** @var array<string, mixed> The package, as the reference describes it for the type. */
+        /** @var array<string, mixed> The package, pre-alert, bill or flight, as the reference describes it for the type. */
         public readonly array $data,
     ) {
     }

@@ -14,7 +14,7 @@ use DateTimeZone;
 final class Time
 {
     /**
-     * Returns the time that a text of a response or a webhook means. It names no zone, and is in UTC.
+     * Returns the time that a text of a response or a webhook means. It is in UTC, also if it names no zone.
      */
     public static function parse(string $text): DateTimeImmutable
     {

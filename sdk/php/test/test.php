@@ -433,6 +433,7 @@ $tests = [
     'a time is in UTC, whatever the zone of the program' => function () {
         date_default_timezone_set('America/Jamaica');
         same(Time::parse('2026-11-22 21:40:00')->getTimestamp(), 1795383600);
+        same(Time::parse('2026-11-22T21:40:00Z')->getTimestamp(), 1795383600);
         same(Time::format(new DateTimeImmutable('@1795383600')), '2026-11-22 21:40:00');
         same(Time::format(new DateTime('2026-11-22 16:40:00')), '2026-11-22 21:40:00');
     },

@@ -272,7 +272,8 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(len(str(self.courier.send(api.create_customer(body=body)).data.id)), 36)
 
     def test_a_time_is_in_utc(self) -> None:
-        self.assertEqual(parse_time("2026-11-22 21:40:00").isoformat(), "2026-11-22T21:40:00+00:00")
+        for text in ("2026-11-22 21:40:00", "2026-11-22T21:40:00Z"):
+            self.assertEqual(parse_time(text).isoformat(), "2026-11-22T21:40:00+00:00")
         later = datetime.datetime.fromisoformat("2026-11-22T16:40:00-05:00")
         self.assertEqual(format_time(later), "2026-11-22 21:40:00")
 
@@ -320,6 +321,7 @@ class ClientTest(unittest.TestCase):
         assert isinstance(event.typed, models.PackageCreatedEvent)
         self.assertEqual(event.typed.data.tracking_number, event.data["tracking_number"])
         self.assertEqual(event.typed.timestamp, event.time)
+        self.assertEqual(event.typed.timestamp_utc, event.timestamp_utc)
         newer = Event("package.invented", "id", 1, "2026-11-21 15:10:00", {})
         self.assertIsNone(newer.typed)
 

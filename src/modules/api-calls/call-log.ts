@@ -180,6 +180,7 @@ async function toSent(call: Call): Promise<SentCall> {
     operation_id: call.operationId,
     status: call.status,
     code: call.code,
+    refused: call.refused.length > 0 ? call.refused : null,
     duration_ms: Math.round(call.durationMs),
     credential: credential.kind,
     credential_id: credential.id,

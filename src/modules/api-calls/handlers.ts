@@ -20,7 +20,7 @@ export function apiCallHandlers({ keptCalls }: Pick<Deps, 'keptCalls'>) {
   } satisfies Partial<Handlers>;
 }
 
-function viewCall({ id: _, operationId, ...row }: CallRow): DataOf<'listApiCalls'>[number] {
+function viewCall({ id: _, operationId, refused, ...row }: CallRow): DataOf<'listApiCalls'>[number] {
   const { method = null, path = null } = known[operationId] ?? {};
-  return { ...recordOf(row), operation: operationId, method, path };
+  return { ...recordOf(row), operation: operationId, method, path, refused: refused ?? [] };
 }

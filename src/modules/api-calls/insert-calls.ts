@@ -1,6 +1,7 @@
 import { tenantRows } from '../../platform/db/filters.js';
 import type { SystemScope } from '../../platform/db/scope.js';
 import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { RefusedField } from '../../platform/identity/call.js';
 import { LEFT_OUT, START_OF_DAY } from './left-out.js';
 
 /** A call under the names of its columns. */
@@ -14,6 +15,8 @@ export type SentCall = {
   operation_id: string;
   status: number | null;
   code: string | null;
+  /** Null if there is none. */
+  refused: RefusedField[] | null;
   duration_ms: number;
   credential: string;
   credential_id: string | null;
@@ -43,7 +46,7 @@ export function insertCalls(ctx: SystemScope, calls: SentCall[], days: number): 
     with sent as materialized (
       select s.*, s.status is null or s.status >= 400 as is_failure, 1 + cardinality(s.parcels) as size
       from jsonb_to_recordset(${JSON.stringify(calls)}::jsonb) as s (request_id uuid, courier_id uuid, key_hash text, age_ms float8,
-        operation_id text, status smallint, code text, duration_ms integer, credential text, credential_id uuid,
+        operation_id text, status smallint, code text, refused jsonb, duration_ms integer, credential text, credential_id uuid,
         credential_hint text, is_replayed boolean, parcels text[])
     ), owned as materialized (
       select s.*, c.id as owner_id
@@ -77,9 +80,9 @@ export function insertCalls(ctx: SystemScope, calls: SentCall[], days: number): 
       order by amount.owner_id, amount.kind
       on conflict (tenant_id, courier_id, kind, period_start) do update set used = q.used + excluded.used
     ), inserted as (
-      insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, duration_ms, credential,
+      insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, refused, duration_ms, credential,
         credential_id, credential_hint, is_replayed, expires_at)
-      select ${tenant}, request_id, owner_id, now() - age_ms * interval '1 millisecond', operation_id, status, code, duration_ms, credential,
+      select ${tenant}, request_id, owner_id, now() - age_ms * interval '1 millisecond', operation_id, status, code, refused, duration_ms, credential,
         credential_id, credential_hint, is_replayed, now() + make_interval(days => ${days}::int)
       from judged where is_kept
       on conflict (tenant_id, request_id) do nothing

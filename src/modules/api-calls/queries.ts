@@ -5,6 +5,7 @@ import { allOf, ownRows, tenantRows } from '../../platform/db/filters.js';
 import { limitPast } from '../../platform/db/pages.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { raw, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
+import type { RefusedField } from '../../platform/identity/call.js';
 import { LEFT_OUT, START_OF_DAY } from './left-out.js';
 
 export type CallQuery = QueryOf<'listApiCalls'>;
@@ -17,6 +18,7 @@ const CALL = columns('ApiCall', 'l', [
   'operationId',
   'status',
   'code',
+  'refused',
   'durationMs',
   'credential',
   'credentialId',
@@ -24,8 +26,9 @@ const CALL = columns('ApiCall', 'l', [
   'isReplayed',
 ]);
 
-export type CallRow = Omit<RowOf<typeof CALL>, 'credential'> &
+export type CallRow = Omit<RowOf<typeof CALL>, 'credential' | 'refused'> &
   Pick<Record, 'credential' | 'parcels'> & {
+    refused: RefusedField[] | null;
     /** That of the request, for the page. */
     id: string;
     courierName: string;

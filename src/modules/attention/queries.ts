@@ -1,9 +1,11 @@
 import { hasPermission, type Permission } from '../../platform/access/permissions.js';
 import type { DataOf } from '../../platform/contract/types.js';
 import { ownRows } from '../../platform/db/filters.js';
+import { missingAfterHours } from '../tenant-settings/public.js';
 import { join, sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { isOverdue } from '../bills/public.js';
+import { missingPrealerts } from '../carrier-tracking/public.js';
 import { isOldInWarehouse } from '../packages/public.js';
 
 export type Item = DataOf<'getAttention'>['items'][number];
@@ -57,6 +59,10 @@ const SOURCES: Record<Item['kind'], Source> = {
   overdue_bills: {
     permission: 'billing:view',
     rows: (ctx) => sql`bills b where ${ownRows(ctx, 'b')} and ${isOverdue}`,
+  },
+  missing_prealerts: {
+    permission: 'prealert:view',
+    rows: (ctx) => sql`(${missingPrealerts(ctx, missingAfterHours(ctx))}) missing`,
   },
 };
 

@@ -7,6 +7,7 @@ import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/typ
 import { countOf } from '../../platform/values/count-of.js';
 import type { Deps } from '../dependencies.js';
 import { openClaimLimits } from './claim-limit.js';
+import { addDocument, getDocument, viewDocument } from './documents/documents.js';
 import { listClaims } from './list-claims.js';
 import type { ClaimRow } from './queries.js';
 import { giveParcel, refuseClaim, type Decided } from './review.js';
@@ -22,6 +23,16 @@ export function claimHandlers(deps: Deps) {
       const data = await submitClaim(ctx, body, { address, limits });
       return { statusCode: 201, message: 'Claim stored. The warehouse decides about it.', data };
     },
+
+    async addClaimDocument({ ctx, body }) {
+      const data = await deps.bulk.limitReport(ctx.caller, () => addDocument(ctx, body));
+      return { statusCode: 201, message: 'Document stored.', data };
+    },
+
+    getClaimDocument: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await deps.bulk.limitReport(ctx.caller, () => getDocument(ctx, query)),
+    }),
 
     listParcelClaims: async ({ ctx, query }) =>
       pageBeforeReply(await listClaims(ctx, query), ['claim'], viewClaim),
@@ -53,7 +64,8 @@ function given({ packageId, refusedClaims, closedPrealerts }: Decided): ReplyOf<
   });
 }
 
-const viewClaim = ({ id, ...row }: ClaimRow): DataOf<'listParcelClaims'>[number] => ({
+const viewClaim = ({ id, documents, ...row }: ClaimRow): DataOf<'listParcelClaims'>[number] => ({
   claim_id: id,
   ...recordOf(row),
+  documents: documents.map(viewDocument),
 });

@@ -5,6 +5,7 @@ import { allOf, ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { ParcelClaim } from '../../platform/db/models/types.js';
 import { once, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
+import { documentsColumn, type DocumentRow } from './documents/queries.js';
 
 const CLAIM = columns('ParcelClaim', 'c', [
   'id',
@@ -20,7 +21,7 @@ const CLAIM = columns('ParcelClaim', 'c', [
 ]);
 
 export type ClaimStatus = components['schemas']['ParcelClaimStatus'];
-export type ClaimRow = RowOf<typeof CLAIM> & { status: ClaimStatus };
+export type ClaimRow = RowOf<typeof CLAIM> & { status: ClaimStatus; documents: DocumentRow[] };
 
 /** Selects the courier for which a claim is made. */
 export const courierOfClaim = (ctx: UserScope, id: string): Sql<{ id: string }> =>
@@ -56,5 +57,5 @@ export function pageOfClaims(
     status && sql`c.status = ${status}`,
     before && sql`c.id < ${before}::uuid`,
   );
-  return sql`select ${CLAIM} from parcel_claims c where ${conditions} order by c.id desc limit ${limit}::int + 1`;
+  return sql`select ${CLAIM}, ${documentsColumn(ctx)} from parcel_claims c where ${conditions} order by c.id desc limit ${limit}::int + 1`;
 }

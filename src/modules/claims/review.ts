@@ -12,6 +12,7 @@ import {
 } from '../packages/public.js';
 import { arrivalsOf, evidenceOf } from '../prealerts/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
+import { emitPrealertEvents } from '../webhooks/public.js';
 import {
   closePrealerts,
   decideClaims,
@@ -86,6 +87,9 @@ export async function giveParcel(
     const facts = factsOf({ claimant, given, reason, evidence, refused, received, closed });
     tx.later(audit(tx, ...facts, ...claim.facts));
     await notifyCourierOfClaim(tx, claim);
+    emitPrealertEvents(tx, 'prealert.claimed', received);
+    const unflagged = closed.filter(({ status }) => status === 'flagged');
+    emitPrealertEvents(tx, 'prealert.reopened', unflagged);
     return { packageId: given.id, refusedClaims: refused.length, closedPrealerts: closed.length };
   });
 }

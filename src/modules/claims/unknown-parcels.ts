@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/contract.js';
+import { pauseWhenDue } from '../../platform/concurrency/pause-when-due.js';
 import { pageBefore, type PageBefore } from '../../platform/context/read-page.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
@@ -7,6 +8,7 @@ import type { UserCaller } from '../../platform/identity/callers.js';
 import { formatDateTime } from '../../platform/values/time.js';
 import { arrivalsOf, isAfterReceipt, type Arrivals } from '../prealerts/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
+import { viewDocument } from './documents/documents.js';
 import { claimantsOfKeys, pageOfUnknown, type ClaimantRow, type UnknownRow } from './unknown-queries.js';
 
 /** The courier's figures of a pre-alert; null for a claim. */
@@ -26,7 +28,11 @@ export async function listUnknownParcels(
 ): Promise<PageBefore<UnknownParcel>> {
   return ctx.read(async (tx) => {
     const { rows, meta } = pageBefore(await tx.query(pageOfUnknown(tx, query)), query.limit);
-    const parcels = rows.map((row) => ({ row, keys: new Set(keysOfStored(row)) }));
+    const parcels: { row: UnknownRow; keys: Set<string> }[] = [];
+    for (const row of rows) {
+      await pauseWhenDue();
+      parcels.push({ row, keys: new Set(keysOfStored(row)) });
+    }
     const keys = [...new Set(parcels.flatMap((parcel) => [...parcel.keys]))];
     const claimants =
       keys.length === 0 ? [] : await withArrivals(tx, await tx.query(claimantsOfKeys(tx, keys)));
@@ -67,5 +73,6 @@ export const viewUnknown = (row: UnknownParcel): components['schemas']['UnknownP
     since: formatDateTime(claimant.since),
     after_receipt: isAfterReceipt(claimant.since, row),
     announcements: claimant.announcements,
+    documents: claimant.documents.map(viewDocument),
   })),
 });

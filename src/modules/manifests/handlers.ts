@@ -1,13 +1,15 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import { pageBeforeReply } from '../../platform/contract/page-reply.js';
+import { recordOf } from '../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import { nothingToChange } from '../../platform/contract/sent-names.js';
 import type { UserContext } from '../../platform/context/request-context.js';
-import { byAction, type BodyOf, type ReplyOf } from '../../platform/contract/types.js';
+import { byAction, type BodyOf, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
 import { makePdfWriter } from '../../platform/pdf/writer.js';
 import type { Deps } from '../dependencies.js';
 import { addPackages, removePackages } from './cargo/cargo.js';
-import { readManifest, listManifests } from './detail/detail.js';
+import type { ChangeRow } from './detail/change-queries.js';
+import { listManifests, readChanges, readManifest } from './detail/detail.js';
 import { toInfo } from './detail/view.js';
 import { writeDocument } from './document/document.js';
 import type { ManifestDocument } from './document/pdf/manifest.js';
@@ -46,6 +48,8 @@ export function manifestHandlers({ bulk, writeWorkbooks }: Deps) {
       const detail = await readManifest(ctx, query);
       return reply(`Manifest ${detail.info.manifest_number}.`, detail);
     },
+    listManifestChanges: async ({ ctx, query }) =>
+      pageBeforeReply(await readChanges(ctx, query), ['change', 'changes'], toChange),
     getManifestDocument: async ({ ctx, query }) => ({
       statusCode: 200,
       file: await bulk.limitReport(ctx.caller, () =>
@@ -102,4 +106,9 @@ const toSummary = ({ packages, weight_lb, ...info }: SummaryRow) => ({
   ...toInfo(info),
   packages,
   weight_lb: Number(weight_lb),
+});
+
+const toChange = ({ id, ...row }: ChangeRow): DataOf<'listManifestChanges'>[number] => ({
+  change_id: id,
+  ...recordOf(row),
 });

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/contract.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
 import type { DataOf } from '../../platform/contract/types.js';
-import { formatDateTime } from '../../platform/values/time.js';
+import { formatDateTime, withZone } from '../../platform/values/time.js';
 import type { Receipt } from './intake/intake.js';
 import type { PackageRow } from './list/queries.js';
 import { shownTrackingNumber } from '../tracking-numbers/public.js';
@@ -22,6 +22,8 @@ export function viewReceipt({ row, isDuplicate, isFlagged }: Receipt): DataOf<'r
 }
 
 export function viewPackage(caller: UserCaller, row: PackageRow): components['schemas']['PackageRecord'] {
+  const entryDateTime = formatDateTime(row.receivedAt);
+  const isHidden = caller.courierId !== null && row.userCode === null;
   return {
     package_id: row.id,
     tracking_number: shownTrackingNumber(caller, row),
@@ -32,7 +34,11 @@ export function viewPackage(caller: UserCaller, row: PackageRow): components['sc
     weight: Number(row.weightLb),
     shipper: row.shipper,
     description: row.description,
-    entry_date_time: formatDateTime(row.receivedAt),
+    entry_date_time: entryDateTime,
+    entry_date_time_utc: withZone(entryDateTime),
+    // They would show the number that is masked.
+    prealert_id: isHidden ? null : row.prealertId,
+    reference: isHidden ? null : row.reference,
     courier_name: row.courierName,
     carrier_name: row.carrierName,
     manifest_number: row.manifestNumber,

@@ -1,14 +1,16 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import { pageMeta } from '../../platform/contract/page-reply.js';
+import { pageMeta, pageReply } from '../../platform/contract/page-reply.js';
 import { recordOf } from '../../platform/contract/record.js';
-import { reply } from '../../platform/contract/reply.js';
+import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import type { DataOf } from '../../platform/contract/types.js';
 import { countOf } from '../../platform/values/count-of.js';
 import type { Deps } from '../dependencies.js';
 import { listPrealerts } from './list-prealerts.js';
 import type { PrealertRow } from './list-queries.js';
+import { listMissing } from './list-missing.js';
 import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
 import { reviewPrealert } from './review.js';
+import { setCarrier } from './set-carrier.js';
 
 export function prealertHandlers({ bulk }: Pick<Deps, 'bulk'>) {
   return {
@@ -32,6 +34,22 @@ export function prealertHandlers({ bulk }: Pick<Deps, 'bulk'>) {
     async deletePrealert({ ctx, body: { prealert_id } }) {
       await deletePrealert(ctx, prealert_id);
       return reply('Pre-alert deleted.', { prealert_id });
+    },
+
+    async listMissingPrealerts({ ctx, query }) {
+      const { rows, total, afterHours } = await listMissing(ctx, query);
+      const { meta, ...page } = pageReply(query, total, 'pre-alert', rows.map(viewPrealert));
+      return { ...page, meta: { ...meta, after_hours: afterHours } };
+    },
+
+    async setPrealertCarrier({ ctx, body }) {
+      const { row, isChanged } = await setCarrier(ctx, body);
+      const message = outcomeOf(
+        isChanged,
+        'Carrier corrected.',
+        'The carrier is already the one that was sent.',
+      );
+      return reply(message, viewPrealert(row));
     },
 
     async reviewPrealert({ ctx, body }) {

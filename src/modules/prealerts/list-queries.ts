@@ -5,6 +5,7 @@ import { isCommonPage, limitTo, orderBy } from '../../platform/db/pages.js';
 import { empty, once, onceIf, sql, type OrNull, type RowOf, type Sql } from '../../platform/db/statements.js';
 import { presentCode } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
+import { HEARD, joinHeard, type CarrierTracking } from '../carrier-tracking/public.js';
 import type { PrealertStatus } from './queries.js';
 import { columns } from '../../platform/db/columns.js';
 
@@ -19,7 +20,7 @@ export type PrealertRow = Pick<
   'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description' | 'reference' | 'createdAt'
 > &
   RowOf<typeof COURIER> &
-  OrNull<RowOf<typeof CUSTOMER>> & { status: PrealertStatus };
+  OrNull<RowOf<typeof CUSTOMER>> & { status: PrealertStatus; carrierTracking: CarrierTracking };
 
 export type PrealertStats = { total: number } & Record<PrealertStatus, number>;
 
@@ -45,14 +46,15 @@ export function pageOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<Preal
 }
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. `offset 0` keeps the code from being looked up twice. */
-function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
+export function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
   return sql`select p.id, p.courier_id as "courierId", ${COURIER}, present.code as "userCode",
       ${CUSTOMER}, p.tracking_number as "trackingNumber", p.vendor,
-      p.description, p.reference, p.status, p.created_at as "createdAt"
+      p.description, p.reference, p.status, p.created_at as "createdAt", ${HEARD} as "carrierTracking"
     from (${selection}) p
     join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
     cross join lateral (select ${presentCode('p')} as code offset 0) present
     left join customers cu on cu.tenant_id = p.tenant_id and cu.courier_id = p.courier_id and cu.user_code = present.code
+    ${joinHeard('p')}
     ${order}`;
 }
 

@@ -49,7 +49,7 @@ type Selected = Omit<LockedPrealert, 'keys'> & { own: [string, ...string[]]; key
 async function selectLocked(tx: UserTx, id: string, newKeys: string[]): Promise<Selected> {
   const [row] = await tx.query(lockedPrealert(tx, id));
   if (!row) throw new ApiError('prealert_not_found');
-  const { trackingKey, ...columns } = row;
+  const { trackingKey, announcedKey: _, ...columns } = row;
   const stored = { trackingKey, trackingNumber: columns.tracking_number };
   const own = keysOfStored(stored);
   return { columns, own, announcedKey: keyOfStored(stored), keys: [...own, ...newKeys] };

@@ -1,3 +1,4 @@
+import type { NewPrealert as NewRecord, PrealertFields } from './batches/new-prealert.js';
 import * as queries from './queries.js';
 import { targetCourierId } from '../couriers/public.js';
 import { unknownUserCode } from '../packages/public.js';
@@ -57,7 +58,7 @@ export async function submitPrealert(
 }
 
 /** @throws ApiError validation_failed */
-export const toPrealert = (id: string, body: PrealertSubmission): queries.NewPrealert => ({
+export const toPrealert = (id: string, body: PrealertSubmission): NewRecord => ({
   id,
   userCode: body.UserCode,
   sentNumber: body.TrackingNumber,
@@ -88,12 +89,12 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
   return viewNew(prealert);
 }
 
-const viewNew = (stored: queries.NewPrealert): NewPrealert => ({
+const viewNew = (stored: NewRecord): NewPrealert => ({
   prealert_id: stored.id,
   ...warningsOf(stored),
 });
 
-const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>
+const storeNew = (ctx: UserContext, courierId: string, prealert: NewRecord): Promise<void> =>
   ctx.write(async (tx) => {
     tx.later(lockAnnouncement(ctx.tenantId, prealert));
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, prealert.userCode));
@@ -117,11 +118,7 @@ export async function replacePrealert(
   return namingExisting(ctx, ownerOfPrealert(ctx, id), fields, () => storeReplacement(ctx, id, fields));
 }
 
-const storeReplacement = (
-  ctx: UserContext,
-  id: string,
-  fields: queries.PrealertFields,
-): Promise<PrealertRow> =>
+const storeReplacement = (ctx: UserContext, id: string, fields: PrealertFields): Promise<PrealertRow> =>
   ctx.write(async (tx) => {
     const locked = await lockPrealert(tx, id, fields);
     const before = locked.columns;
@@ -155,7 +152,7 @@ export async function deletePrealert(ctx: UserContext, id: string): Promise<void
   });
 }
 
-type Tracking = Pick<queries.PrealertFields, 'trackingNumber' | 'trackingKey' | 'keys'>;
+type Tracking = Pick<PrealertFields, 'trackingNumber' | 'trackingKey' | 'keys'>;
 
 /** Returns the tracking number as it is stored, and its keys. @throws ApiError validation_failed */
 function readTracking(sent: string, field: string): Tracking {

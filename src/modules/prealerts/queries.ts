@@ -4,41 +4,22 @@ import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import { hasBoth } from '../../platform/db/locks.js';
 import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
-import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../platform/db/statements.js';
 import type { SubmittingCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
 import { keyIn, keyInColumn, type StoredNumber } from '../tracking-numbers/public.js';
 import { initialKey, initialStatus, joinParcel, type Announced } from './status/initial-status-queries.js';
 import { columns } from '../../platform/db/columns.js';
+import { COLUMNS, type NewPrealert, type PrealertFields } from './batches/new-prealert.js';
 
 const NUMBER = columns('Prealert', 'p', ['trackingKey', 'trackingNumber']);
 
 export type PrealertStatus = components['schemas']['PrealertStatus'];
 
-export type PrealertFields = Pick<
-  Prealert,
-  'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
-> & {
-  /** All keys that rows of the parcel can have, `trackingKey` first. */
-  keys: string[];
-};
-
-export type NewPrealert = PrealertFields &
-  Pick<Prealert, 'id' | 'reference'> & {
-    /** The tracking number as it was sent, for the warning about it. */
-    sentNumber: string;
-    /** The warning about fields of the request that are other spellings of names that we know, and are not stored. */
-    ignored?: { code: 'ignored_field'; message: string } | undefined;
-  };
-
 /** The columns that the audit trail records. */
 export type PrealertColumns = ColumnsOf<
   Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description' | 'reference'>
 > & { status: PrealertStatus };
-
-export const COLUMNS = raw(
-  'id, courier_id, user_code, tracking_number, vendor, description, reference, status',
-);
 
 /** The number of one pre-alert. */
 const announcedNumber = (
@@ -190,8 +171,8 @@ export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
 export function lockedPrealert(
   ctx: UserScope,
   id: string,
-): Sql<PrealertColumns & Pick<Prealert, 'trackingKey'>> {
-  return once`select ${COLUMNS}, tracking_key as "trackingKey" from prealerts p
+): Sql<PrealertColumns & Pick<Prealert, 'trackingKey' | 'announcedKey'>> {
+  return once`select ${COLUMNS}, tracking_key as "trackingKey", announced_key as "announcedKey" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 

@@ -4,6 +4,7 @@ import type { BodyOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserTx } from '../../platform/db/scope.js';
 import { claimPackage, lockLooked, notifyCourierOfClaim, type Claim } from '../packages/public.js';
+import { emitPrealertEvents } from '../webhooks/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findKeys } from './lock-prealert.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
@@ -31,6 +32,7 @@ export async function reviewPrealert(
     tx.later(deleteFlags(ctx, prealert.courierId, prealert.keys));
     tx.later(audit(tx, reviewedFact(prealert, { status, claim, evidence, reason }), ...claim.facts));
     await notifyCourierOfClaim(tx, claim);
+    emitPrealertEvents(tx, claim.packageId ? 'prealert.claimed' : 'prealert.reopened', [prealert]);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
   });
 }

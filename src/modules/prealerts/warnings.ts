@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/contract.js';
 import { misspelledNames } from '../../platform/contract/sent-names.js';
 import { warnOfUnlikelyNumber } from '../tracking-numbers/public.js';
-import type { NewPrealert } from './queries.js';
+import type { NewPrealert } from './batches/new-prealert.js';
 
 export type PrealertWarning = components['schemas']['PrealertWarning'];
 

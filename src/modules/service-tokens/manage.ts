@@ -1,6 +1,6 @@
 import { hasPermission } from '../../platform/access/permissions.js';
 import type { Secrets } from '../../platform/access/secrets.js';
-import { digestOf, newServiceToken } from '../../platform/access/service-tokens.js';
+import { newServiceToken } from '../../platform/access/service-tokens.js';
 import { auditLater } from '../../platform/audit/audit.js';
 import type { Page } from '../../platform/context/read-page.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
@@ -15,23 +15,21 @@ import { newId } from '../../platform/values/ids.js';
 import { canonicalBlock } from '../../platform/values/network-address.js';
 import { confirmOwnPassword, type Confirmation, type Settle } from '../auth/public.js';
 import * as queries from './queries.js';
+import { DEFAULT_DAYS, SCOPES_OF_STAFF, storedToken } from './stored-token.js';
 import type { TokenRow } from './queries.js';
 import { widens } from './widening.js';
 
 type Body = BodyOf<'manageServiceTokens'>;
 type Action<Name extends Body['action']> = Extract<Body, { action: Name }>;
-type Scopes = Action<'create'>['scopes'];
 
 /** What an action has done, and the secret if it has made one. */
 export type Managed = { row: TokenRow; secret: string | null; isChanged: boolean };
 
 const MAX_ACTIVE = 20;
-const DEFAULT_DAYS = 365;
 const DEFAULT_OVERLAP_HOURS = 24;
-const HINT_LENGTH = 6;
 const NEW_PER_DAY = quotaOf('service_tokens');
 const CHANGES_PER_DAY = quotaOf('service_token_changes');
-const SCOPES_OF_STAFF: readonly string[] = ['intake:write', 'manifests:write'] satisfies Scopes;
+const ONLY_STAFF: readonly string[] = SCOPES_OF_STAFF;
 
 /** @throws ApiError permission_denied, courier_not_found */
 export async function listTokens(
@@ -87,7 +85,7 @@ export async function createToken(
       const active = await tx.query(queries.activeNames(tx, owner));
       if (active.length >= MAX_ACTIVE) throw new ApiError('too_many_tokens', { args: { limit: MAX_ACTIVE } });
       assertFree(active, name);
-      const secret = secretOf(secrets, tx.tenantId, id, token);
+      const secret = storedToken(secrets, tx.tenantId, id, token);
       await tx.count(
         queries.insertToken(tx, { id, courierId: owner, ...fields, ...secret, expiresInDays: days }),
       );
@@ -173,7 +171,7 @@ export async function rotateToken(
       const context = { tenantId: tx.tenantId, rowId: id };
       const digest = secrets.decrypt(present.digestCipher, { ...context, field: 'service_token' });
       const previousDigestCipher = secrets.encrypt(digest, { ...context, field: 'previous_service_token' });
-      const secret = secretOf(secrets, tx.tenantId, id, token);
+      const secret = storedToken(secrets, tx.tenantId, id, token);
       await tx.count(queries.rotateToken(tx, id, { secret, previousDigestCipher, overlapHours }));
       const row = await read(tx, id);
       auditLater(tx, 'service_token.rotated', id, {
@@ -241,7 +239,7 @@ async function read(tx: PersonTx, id: string): Promise<TokenRow> {
 
 /** A courier's token can never do what a courier's user cannot. */
 function assertGrantable(owner: string | null, scopes: readonly string[]): void {
-  const index = owner === null ? -1 : scopes.findIndex((scope) => SCOPES_OF_STAFF.includes(scope));
+  const index = owner === null ? -1 : scopes.findIndex((scope) => ONLY_STAFF.includes(scope));
   if (index >= 0) throw invalidFieldError(`scopes[${index}]`, 'staff_scope');
 }
 
@@ -256,15 +254,6 @@ function readAddresses(sent: readonly string[]): string[] {
     if (block === undefined) throw invalidFieldError(`addresses[${index}]`, 'network');
     return block;
   });
-}
-
-function secretOf(secrets: Secrets, tenantId: string, rowId: string, token: string): queries.Secret {
-  const digest = digestOf(token);
-  return {
-    tokenHash: secrets.lookupHash(digest, 'service_token'),
-    digestCipher: secrets.encrypt(digest, { tenantId, rowId, field: 'service_token' }),
-    hint: token.slice(-HINT_LENGTH),
-  };
 }
 
 type Changeable = Pick<TokenRow, 'name' | 'scopes' | 'addresses'>;

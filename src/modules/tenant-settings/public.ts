@@ -2,7 +2,7 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import { UTC } from '../../platform/db/filters.js';
 import { readSettings } from './settings.js';
 
-export { currencyOf, zoneOf } from './queries.js';
+export { currencyOf, missingAfterHours, zoneOf } from './queries.js';
 
 /**
  * Returns the time zone in which a request counts days: a name of the IANA database. It is read before the statement that filters by it,

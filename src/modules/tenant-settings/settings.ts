@@ -34,15 +34,21 @@ export function changeSettings(
   return ctx.write(async (tx) => {
     await tx.count(lockTenantSettings(ctx.tenantId));
     const [stored = DEFAULTS] = await tx.query(selectSettings(ctx));
-    const { timeZone = stored.timeZone, currency = stored.currency } = {
+    const {
+      timeZone = stored.timeZone,
+      currency = stored.currency,
+      missingAfterHours = stored.missingAfterHours,
+    } = {
       timeZone: sent.time_zone,
       currency: sent.currency,
+      missingAfterHours: sent.missing_after_hours,
     };
     if (timeZone !== stored.timeZone) await assertZone(tx, timeZone);
     if (currency !== stored.currency) await assertCurrency(tx, stored.currency, currency);
-    if (timeZone === stored.timeZone && currency === stored.currency)
+    const isSame = missingAfterHours === stored.missingAfterHours;
+    if (isSame && timeZone === stored.timeZone && currency === stored.currency)
       return { settings: stored, isChanged: false };
-    const [settings] = await tx.query(storeSettings(tx, { timeZone, currency }));
+    const [settings] = await tx.query(storeSettings(tx, { timeZone, currency, missingAfterHours }));
     if (!settings) throw new Error('The settings were not stored.');
     auditLater(tx, 'tenant.settings_changed', ctx.tenantId, {
       before: auditedFields(stored),
@@ -92,4 +98,8 @@ function isCurrency(code: string): boolean {
   return maximumFractionDigits === DECIMALS;
 }
 
-const auditedFields = ({ timeZone, currency }: Settings) => ({ time_zone: timeZone, currency });
+const auditedFields = ({ timeZone, currency, missingAfterHours }: Settings) => ({
+  time_zone: timeZone,
+  currency,
+  missing_after_hours: missingAfterHours,
+});

@@ -5,7 +5,7 @@ import type { SystemScope } from '../../platform/db/scope.js';
 
 /** A column that contains encrypted secrets. */
 export type SecretColumn = {
-  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails' | 'service_tokens';
+  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails' | 'service_tokens' | 'feeds';
   column: string;
   field: EncryptionContext['field'];
   /** Whether rows expire, so that there are many and old keys are only in the oldest. */
@@ -19,6 +19,8 @@ export const SECRET_COLUMNS: SecretColumn[] = [
   { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
   { table: 'service_tokens', column: 'digest_cipher', field: 'service_token' },
   { table: 'service_tokens', column: 'previous_digest_cipher', field: 'previous_service_token' },
+  { table: 'feeds', column: 'secret_cipher', field: 'feed_secret' },
+  { table: 'feeds', column: 'previous_cipher', field: 'previous_feed_secret' },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
   { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
   { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer', expires: true },

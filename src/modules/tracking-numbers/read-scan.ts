@@ -24,8 +24,8 @@ export type ScanReading = {
 /** A symbol on a parcel has fewer characters. Longer text is not compared with the formats. */
 const MAX_LENGTH = 1_000;
 
-/** As lists show a number to a courier that may not see it (masking.ts). Frames of Code 39 are one asterisk at either end. */
-const MASKED = /^\*{2,}[^*]{4}$/u;
+/** As lists show a number to a courier that may not see it (masking.ts), or a person writes it. Frames of Code 39 are one asterisk at either end. */
+const MASKED = /^(?:\*{2,}|…)[^*…]{4}$/u;
 
 /** Most numbers: nothing to remove, and one spelling. A longer text may be two numbers. */
 const PLAIN = /^(?:[0-9A-Z]+|[0-9A-Z][0-9A-Z-]{0,19})$/;

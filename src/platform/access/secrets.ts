@@ -20,6 +20,8 @@ export type EncryptionContext = {
     | 'previous_service_token'
     | 'webhook_secret'
     | 'webhook_previous_secret'
+    | 'feed_secret'
+    | 'previous_feed_secret'
     | 'idempotent_answer'
     | 'mail_secret';
 };

@@ -14,6 +14,7 @@ export type AuditFact = {
     | 'manifest'
     | 'user'
     | 'service_token'
+    | 'feed'
     | 'courier'
     | 'customer'
     | 'customer_sync'

@@ -1,4 +1,5 @@
-import { tenantRows } from '../db/filters.js';
+import { allOf, tenantRows } from '../db/filters.js';
+import { limitPast } from '../db/pages.js';
 import { sql, type Sql } from '../db/statements.js';
 import type { UserScope } from '../db/scope.js';
 
@@ -18,3 +19,23 @@ export const isBeforeEntry = (ctx: UserScope, id: string): Sql =>
   sql`(e.at, e.id) < ((
     select b.at from audit_entries b where ${tenantRows(ctx, 'b')} and b.id = ${id}::uuid
   ), ${id}::uuid)`;
+
+/** Who made an entry, of those that joinActors() joins: the name of the user, courier or service token. Null for the service itself. */
+export const ACTOR_NAME = sql`coalesce(u.full_name, c.name, t.name)`;
+
+/**
+ * The entries of one record as `e`: those before `page.before`, newest first, and one more to detect a next page. To be sorted again by a
+ * statement that joins others.
+ */
+export const entriesOf = (
+  ctx: UserScope,
+  record: { entity: string; id: string },
+  page: { before?: string | undefined; limit: number },
+): Sql => sql`(
+  select e.* from audit_entries e
+  where ${allOf(
+    tenantRows(ctx, 'e'),
+    sql`e.entity = ${record.entity} and e.entity_id = ${record.id}::uuid`,
+    page.before && isBeforeEntry(ctx, page.before),
+  )}
+  order by e.at desc, e.id desc ${limitPast(page.limit)}) e`;

@@ -59,6 +59,13 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
   readonly written: NotedWrites;
   /** Notes it. The last call counts. */
   noteWrites(written: NotedWrites): void;
+  /**
+   * Names the courier for which a request without a credential writes, before it does: it counts against the courier's allowance.
+   * @throws ApiError quota_exceeded
+   */
+  writeFor(courierId: string): Promise<void>;
+  /** Sets how the allowance of a courier is taken. Only platform/http calls it. */
+  setAllowance(takeFor: (courierId: string) => Promise<void>): void;
   /** The limits that the request was counted against. The response describes them. */
   readonly rateLimits: NotedRateLimit[];
   /** Only checks the caller's account. Only platform/http calls it: every transaction checks the account, too. */
@@ -85,8 +92,8 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
   /** The same request of a caller whose one-time password or missing second factor is refused. Only platform/http uses it. */
   withoutExemptions(): RequestContext<Who>;
   /**
-   * Keeps the request's writing transaction open when its work is done, for the stored response (decision 0020). Only
-   * platform/idempotency uses it.
+   * Keeps the writing transaction open when its work is done, for what must be stored with it: the response of a request with an
+   * Idempotency-Key (decision 0020), and the step of a life in a sandbox (decision 0151). Nothing else uses it.
    *
    * @param first runs in the transaction before the work
    */
@@ -127,6 +134,12 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
     },
     noteWrites(written) {
       state.written = written;
+    },
+    async writeFor(courierId) {
+      await state.takeFor?.(courierId);
+    },
+    setAllowance(takeFor) {
+      state.takeFor = takeFor;
     },
     get rateLimits() {
       return [...state.rateLimits.values()];

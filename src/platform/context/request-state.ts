@@ -25,6 +25,8 @@ export type RequestState = {
   hasKept: boolean;
   /** What the request has written, if its body does not say. */
   written: NotedWrites;
+  /** Takes from the allowance of a courier what the request may write. None for jobs. */
+  takeFor: ((courierId: string) => Promise<void>) | undefined;
   /** By policy. */
   rateLimits: Map<string, NotedRateLimit>;
   /** Set for a request with an Idempotency-Key. */
@@ -45,6 +47,7 @@ export const newState = (): RequestState => ({
   hasWritten: false,
   hasKept: false,
   written: {},
+  takeFor: undefined,
   rateLimits: new Map<string, NotedRateLimit>(),
   hold: undefined,
 });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { components, operations as Contract } from '../../../generated/contract.js';
 import type { operations, OperationId } from '../../../generated/operations.js';
@@ -193,7 +194,11 @@ export type HandlerRequest<Id extends OperationId> = {
   isOfCookie: boolean;
   /** Returns the text in the cookie of a station, or undefined in any other browser. */
   station: () => string | undefined;
-} & ([RequestContent<Id>] extends [never] ? { body: never } : RequestContent<Id>);
+} & ([RequestContent<Id>] extends [never] ? { body: never } : RequestContent<Id>) &
+  (true extends (typeof operations)[Id]['keepsRawBody'] ? { signed: SignedBody } : unknown);
+
+/** A body as it was sent, and the headers, which have its signature. */
+export type SignedBody = { bytes: Buffer; headers: IncomingHttpHeaders };
 
 export type Handler<Id extends OperationId> = (request: HandlerRequest<Id>) => Promise<ReplyOf<Id>>;
 

@@ -28,8 +28,19 @@ export type Db = {
 /** Returns a handle for a sampled request or job; the same one without a span. */
 export const withSpan = (db: Db, span: Span | undefined): Db => (span ? { ...db, span } : db);
 
-/** Returns one system caller per tenant, for background jobs that process all tenants. */
-export async function systemCallers(db: Db): Promise<SystemCaller[]> {
-  const ids = await readValues<string>(db.pool, 'select id from all_tenants() as id');
+/** Returns one system caller per tenant, for work that must reach all rows. */
+export const systemCallers = (db: Db): Promise<SystemCaller[]> =>
+  callersOf(db, 'select id from all_tenants() as id');
+
+/** The same without sandboxes that ended more than a day ago: nothing happens in them (decision 0149). */
+export const openCallers = (db: Db): Promise<SystemCaller[]> =>
+  callersOf(db, 'select id from open_tenants() as id');
+
+/** The same for open sandboxes alone. */
+export const sandboxCallers = (db: Db): Promise<SystemCaller[]> =>
+  callersOf(db, 'select id from open_sandboxes() as id');
+
+async function callersOf(db: Db, statement: string): Promise<SystemCaller[]> {
+  const ids = await readValues<string>(db.pool, statement);
   return ids.map((tenantId) => ({ kind: 'system', tenantId }));
 }

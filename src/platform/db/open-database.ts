@@ -54,5 +54,4 @@ export async function withServiceRole<Result>(
   }
 }
 
-const countTenants = (pool: pg.Pool): Promise<number> =>
-  readValue(pool, 'select count(*)::int from all_tenants()');
+const countTenants = (pool: pg.Pool): Promise<number> => readValue(pool, 'select count_live_tenants()');

@@ -17,10 +17,12 @@ import {
 } from './bodies/body-limits.js';
 import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
+import { sandboxKeyOf } from './connections/request-target.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { LoopGuard } from '../limits/overload/loop-guard.js';
 import type { RequestLimit } from '../limits/request-rate.js';
+import { provokedRefusal, refuseAsAsked } from './provoked-failures.js';
 import type { Tenants } from './tenant-by-host.js';
 import { whenClosed } from './bodies/when-closed.js';
 import type { Written } from './within-allowance.js';
@@ -63,7 +65,10 @@ const TENANTLESS = new Set<string>([
 export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (!TENANTLESS.has(operation.id))
-      ({ tenantId: request.tenantId, db: request.db } = await deps.tenants.ofHost(request.headers.host));
+      ({ tenantId: request.tenantId, db: request.db } = await deps.tenants.ofHost(
+        request.headers.host,
+        sandboxKeyOf(request.raw),
+      ));
     // Set only now: the error handler words failures as the operation declares them, and no operation declares those of
     // ofHost (https_required, unknown_host).
     request.operation = operation;
@@ -76,6 +81,8 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
     // After the rate limit, because a refusal makes the error handler check the account.
     assertPermitted(request.caller, operation);
     if (isUncheckedToken(request.context.caller, db)) await request.context.assertAdmitted();
+    const refusal = provokedRefusal(request);
+    if (refusal) await refuseAsAsked(request, request.context, refusal);
     await admitBeforeLargeBody(request);
   };
 }

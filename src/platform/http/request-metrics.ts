@@ -19,8 +19,11 @@ export function makeRequestMeter(metrics: RequestMetrics) {
         // `close` instead of onResponse, which does not run if the client disconnects.
         raw.once('close', () => {
           if (openRequests.get(socket) === own) openRequests.delete(socket);
-          if (request.failureCode === 'overloaded') metrics.overloaded();
-          end(operationOf(request), own.socketStatus ?? (raw.writableFinished ? raw.statusCode : 'aborted'));
+          // What a client provokes in a sandbox is no failure of the service: no alert may count it.
+          const { isProvoked = false, failureCode } = request;
+          if (failureCode === 'overloaded' && !isProvoked) metrics.overloaded();
+          const status = raw.writableFinished ? raw.statusCode : 'aborted';
+          end(operationOf(request), isProvoked ? 'provoked' : (own.socketStatus ?? status));
         });
         done();
       });

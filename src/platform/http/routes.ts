@@ -92,6 +92,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets, wri
           address,
           userAgent,
           isOfCookie,
+          ...(request.rawBody ? { signed: { bytes: request.rawBody, headers: request.headers } } : {}),
           station: () => readStationCookie(request),
         }),
       );

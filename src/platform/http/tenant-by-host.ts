@@ -47,12 +47,21 @@ export function openTenants(home: Db, others: Cell[] = []) {
     return outcome;
   }
 
+  async function outcomeOf(host: string): Promise<HostOutcome> {
+    const outcome = ofTenants.get(host) ?? ofOthers.get(host) ?? (await find(host));
+    if (outcome.error) throw outcome.error;
+    return outcome;
+  }
+
   return {
-    /** Returns the host's tenant and its database. @throws ApiError unknown_host; overloaded while too many unknown hosts wait */
-    async ofHost(header: string | undefined): Promise<LocatedTenant> {
-      const host = hostName(header);
-      const { tenant, error } = ofTenants.get(host) ?? ofOthers.get(host) ?? (await find(host));
-      if (error) throw error;
+    /**
+     * Returns the tenant of the host, or the sandbox with the key that the path names, and its database.
+     * @throws ApiError unknown_host, unknown_sandbox; overloaded while too many unknown hosts wait
+     */
+    async ofHost(header: string | undefined, key?: string): Promise<LocatedTenant> {
+      const { tenant, isExact } = await outcomeOf(key === undefined ? hostName(header) : `sandbox/${key}`);
+      // The tenant of the host `*` has no part in the sandboxes of others.
+      if (key !== undefined && !isExact) throw new ApiError('unknown_sandbox');
       if (!tenant) throw new ApiError('unknown_host');
       return tenant;
     },
@@ -117,5 +126,6 @@ async function lookUpIn(db: Db, hosts: string[]): Promise<Map<string, HostOutcom
 /** Returns the host of a Host header in lower case, without the port and a trailing dot. */
 function hostName(header: string | undefined): string {
   const name = (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
-  return name.includes('\0') ? '' : name.slice(0, 255);
+  // A host with a slash would name a sandbox.
+  return /[\0/]/.test(name) ? '' : name.slice(0, 255);
 }

@@ -38,7 +38,7 @@ function begin(tracer: Tracer, operationId: string, request: FastifyRequest, { r
 }
 
 function endOf(
-  { id, tenantId, failureCode }: FastifyRequest,
+  { id, tenantId, failureCode, isProvoked }: FastifyRequest,
   { statusCode, writableFinished }: FastifyReply['raw'],
 ): [Attributes, string | undefined] {
   const attributes = {
@@ -47,7 +47,7 @@ function endOf(
     'crossdock.failure.code': failureCode,
   };
   if (!writableFinished) return [attributes, 'aborted'];
-  const isOurFault = statusCode >= 500;
+  const isOurFault = statusCode >= 500 && !isProvoked;
   return [
     { ...attributes, 'http.response.status_code': statusCode },
     isOurFault ? (failureCode ?? String(statusCode)) : undefined,

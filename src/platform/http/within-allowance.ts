@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { BOUNDS_OF, QUOTAS, UNMETERED, type Unmetered } from '../../../generated/bounds.js';
+import { BOUND_KINDS, BOUNDS_OF, QUOTAS, UNMETERED, type Unmetered } from '../../../generated/bounds.js';
 import type { Operation } from '../contract/types.js';
 import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
@@ -28,34 +28,44 @@ export async function withinAllowance<Result>(
   const { db, context } = request;
   const counted = countedAs(request);
   if (!db || !context || !counted) return work();
-  const size = counted === 'bytes' ? await sizeOf(request) : undefined;
+  const size = counted === 'bytes' ? await sizeOf(request, hasItems(request)) : undefined;
   const amount = size ? bytesOf(size) : 1;
   const owners = ownersOf(request, counted);
   const granted: Grant[] = [];
-  for (const owner of owners) {
+  const take = async (owner: WriteOwner) => {
     const taken = await allowance.take(owner, amount, db);
-    if (!taken.isGranted) {
-      for (const each of granted) each.settle(0);
-      throw exceeded(request, owner, taken, limits);
-    }
+    if (!taken.isGranted) throw exceeded(request, owner, taken, limits);
     granted.push(taken);
-  }
+  };
+  const { tenantId } = context;
+  context.setAllowance((id) => take({ tenantId, kind: 'courier', id }));
   try {
+    for (const owner of owners) await take(owner);
     return await work();
   } finally {
     const written = context.hasWritten ? (size ? bytesOf(size, context.written) : amount) : 0;
     for (const each of granted) each.settle(written);
-    if (owners.length === 0 && written > 0)
+    if (granted.length === 0 && written > 0)
       // The transaction of the work has checked the credential.
       for (const owner of ownersOf(request, counted)) allowance.add(owner, written, db);
   }
+}
+
+/** The kind of what a request writes at most. */
+const kindOf = (request: FastifyRequest) =>
+  request.operation && BOUNDS_OF[request.operation.id]?.[sentMediaType(request) ?? ''];
+
+/** Whether the operation reads items from what is sent. */
+function hasItems(request: FastifyRequest): boolean {
+  const kind = kindOf(request);
+  return kind !== undefined && 'items' in BOUND_KINDS[kind];
 }
 
 /** What a request counts against; undefined for nothing. */
 function countedAs(request: FastifyRequest): 'bytes' | 'secrets' | undefined {
   const { operation, body } = request;
   if (!operation || request.method === 'GET') return undefined;
-  const kind = BOUNDS_OF[operation.id]?.[sentMediaType(request) ?? ''];
+  const kind = kindOf(request);
   if (kind === undefined || kind === 'read') return undefined;
   if (isAmong('replacements', operation, body)) return 'secrets';
   return isAmong('reads', operation, body) || isAmong('endings', operation, body) ? undefined : 'bytes';

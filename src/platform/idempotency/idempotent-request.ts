@@ -95,6 +95,7 @@ function toRefusal({ ctx, operation }: KeyedRequest, apiError: ApiError): HttpRe
     headers: { 'content-type': JSON_TYPE },
     payload: JSON.stringify(body),
     code: apiError.code,
+    errors: apiError.detail.errors,
   };
 }
 

@@ -7,6 +7,8 @@ export type Call = {
   /** Null if the client closed the connection before the response was complete. */
   status: number | null;
   code: components['schemas']['Failure']['code'] | null;
+  /** The first fields that the failure refuses. */
+  refused: RefusedField[];
   /** Of the monotonic clock of this process. */
   startedMs: number;
   durationMs: number;
@@ -15,6 +17,9 @@ export type Call = {
   /** What the call named as parcels, as it was sent. It is read when the call is written. */
   named: string[];
 };
+
+/** A field that a failure refuses: `row` is that of a file or a line. */
+export type RefusedField = Pick<components['schemas']['FieldError'], 'field' | 'code' | 'row'>;
 
 /** The credential of a call, and its courier if that is known. */
 export type CallCredential = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LogController } from 'fastify';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
-import type { FailureCode } from '../errors/errors.js';
+import type { FailureCode, FieldError } from '../errors/errors.js';
 import { isHealthCheck } from '../values/health-checks.js';
 
 declare module 'fastify' {
@@ -15,6 +15,8 @@ declare module 'fastify' {
     claimedCaller?: UserCaller | KeyCaller;
     /** The code of a failure response. */
     failureCode?: FailureCode | undefined;
+    /** The fields that it refuses. */
+    failedFields?: readonly FieldError[] | undefined;
   }
 }
 

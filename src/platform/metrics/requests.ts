@@ -42,8 +42,11 @@ export function countRequests(registry: Registry) {
     'All requests that were refused because the service has too much to do: also those that waited too long.',
   );
   return {
-    /** Counts a request. Call the returned function at its end, with the status or `aborted` if the client disconnected. */
-    requestStarted(): (operation: string, status: number | 'aborted') => void {
+    /**
+     * Counts a request. Call the returned function at its end, with the status, `aborted` if the client disconnected, or `provoked` if it
+     * asked for a failure in a sandbox.
+     */
+    requestStarted(): (operation: string, status: number | 'aborted' | 'provoked') => void {
       const startMs = performance.now();
       inFlight.inc();
       return (operation, status) => {

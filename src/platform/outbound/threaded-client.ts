@@ -15,9 +15,6 @@ const MAX_REQUESTS = 10_000;
 /** When a request that was lost with a thread is sent again. */
 const AGAIN_MS = 1_000;
 
-/** Requests are lost with their thread within this time. */
-const TOGETHER_MS = 50;
-
 const MAX_SUSPECTS = 10_000;
 const SUSPECT_MS = 600_000;
 
@@ -45,9 +42,10 @@ export function makeThreadedClient(
 ): ThreadedClient {
   const threads = new Piscina<OutboundRequest, OutboundReply>({
     filename: file,
-    // From the start: with a thread that started with the first request, deliveries of a busy machine hung (chaos, 2 of 3 runs).
-    minThreads: 1,
+    // It starts with the first request, and stays: a process that calls nobody does without its 13 MB.
+    minThreads: 0,
     maxThreads: 1,
+    idleTimeout: Infinity,
     // Without a signal per task: Piscina runs tasks that can be aborted one after another.
     concurrentTasksPerWorker: MAX_REQUESTS,
     // Atomics.wait would block the sockets after each request.
@@ -61,10 +59,13 @@ export function makeThreadedClient(
   let hasFailed = false;
   let isDestroyed = false;
   let hasSurvived = false;
-  /** The URLs of requests that were lost, with the time. */
+  /** The number of threads that have ended. */
+  let ends = 0;
+  /** The URLs of requests that were lost, with the number of the end that lost them. */
   const suspects = new LRUCache<string, number>({ max: MAX_SUSPECTS, ttl: SUSPECT_MS });
   /** While a thread ends, Piscina takes no tasks. The next task starts another thread. */
   let ended = Promise.resolve();
+  threads.on('workerDestroy', () => (ends += 1));
   threads.on('workerCreate', () => {
     hasFailed = false;
     hasSurvived = false;
@@ -86,12 +87,21 @@ export function makeThreadedClient(
     ended = threads.destroy();
   }
 
-  async function run(request: OutboundRequest): Promise<OutboundReply> {
+  async function run(request: OutboundRequest, startedAt: number): Promise<OutboundReply> {
     await ended;
-    if (isDestroyed) throw new Error('stopped');
+    const endsBefore = ends;
     const timer = setTimeout(replaceThread, request.timeoutMs + stuckMs);
     try {
+      if (isDestroyed) throw new Error('stopped');
       return await threads.run(request);
+    } catch (error) {
+      fail(error);
+      const durationMs = performance.now() - startedAt;
+      // A thread that lives could not do this request.
+      const isCause = ends === endsBefore || (suspects.get(request.url) ?? ends) !== ends;
+      if (isCause && !isDestroyed) return { outcome: 'unreachable', ...describeFailure(error), durationMs };
+      suspects.set(request.url, ends);
+      return { outcome: 'postponed', retryAfterMs: AGAIN_MS, durationMs };
     } finally {
       clearTimeout(timer);
     }
@@ -101,21 +111,10 @@ export function makeThreadedClient(
     async send(traced) {
       const startedAt = performance.now();
       const { span: _span, ...request } = withTraceparent(traced);
-      try {
-        const reply = await run(request);
-        if (!('body' in reply)) return reply;
-        const { buffer, byteOffset, byteLength } = reply.body;
-        return { ...reply, body: Buffer.from(buffer, byteOffset, byteLength) };
-      } catch (error) {
-        fail(error);
-        const now = performance.now();
-        const durationMs = now - startedAt;
-        const isSuspect = now - (suspects.get(request.url) ?? now) > TOGETHER_MS;
-        if (isSuspect && !isDestroyed)
-          return { outcome: 'unreachable', ...describeFailure(error), durationMs };
-        suspects.set(request.url, now);
-        return { outcome: 'postponed', retryAfterMs: AGAIN_MS, durationMs };
-      }
+      const reply = await run(request, startedAt);
+      if (!('body' in reply)) return reply;
+      const { buffer, byteOffset, byteLength } = reply.body;
+      return { ...reply, body: Buffer.from(buffer, byteOffset, byteLength) };
     },
     async destroy() {
       isDestroyed = true;

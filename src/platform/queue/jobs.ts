@@ -20,6 +20,14 @@ export type Jobs = {
   syncCustomers: { tenantId: string; runId: string };
   /** Cron: queues a synchronisation for each courier with a customer list URL. */
   scheduleCustomerSyncs: Record<string, never>;
+  /** Cron: reports bills that have become overdue to their couriers. */
+  reportOverdueBills: Record<string, never>;
+  /** Cron: reports parcels that a carrier has delivered and nobody has scanned to their couriers. */
+  reportMissingPrealerts: Record<string, never>;
+  /** Plays the steps of lives that are due in a sandbox. */
+  playSandbox: { tenantId: string };
+  /** Cron: the same in all open sandboxes, and starts the lives of new pre-alerts. */
+  playSandboxes: Record<string, never>;
   /** Cron: requeues due deliveries without a job, and ends abandoned synchronisations and idle sessions. */
   sweep: Record<string, never>;
   /** Cron: mails the owners of couriers whose URLs fail. */
@@ -32,7 +40,12 @@ export type Jobs = {
   prune: Record<string, never>;
 };
 
-type JobOptions = { maxAttempts?: number; withinSeconds?: number };
+type JobOptions = {
+  maxAttempts?: number;
+  withinSeconds?: number;
+  /** Of the jobs with the same key that wait, one stays. One that runs does not count: it may have looked too early. */
+  key?: string;
+};
 
 /**
  * Returns the statement that queues jobs. They run at least once, after the transaction commits. A job that throws is retried
@@ -62,11 +75,11 @@ export const addSelectedJobs = (
   { traceparent }: Traced,
   kind: keyof Jobs,
   payloads: Sql,
-  { maxAttempts = 12, withinSeconds = 0 }: JobOptions = {},
+  { maxAttempts = 12, withinSeconds = 0, key }: JobOptions = {},
 ): Sql =>
   once`select count(*)::int as added from graphile_worker.add_jobs(array(
       select row(${kind}, (payload::jsonb || ${JSON.stringify({ traceparent })}::jsonb)::json, null,
-        now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts}, null, 0, null)::graphile_worker.job_spec
+        now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts}, ${key ?? null}::text, 0, null)::graphile_worker.job_spec
       from (${payloads}) as selected))`;
 
 /**

@@ -1,11 +1,18 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCronItems, run, type Runner, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { Jobs } from './jobs.js';
+import { failingWithoutCodes } from './library-pool.js';
 import { openQueueLog, type QueueLine, type QueueLog } from './log.js';
 import { followServer, readPause, withoutOutbound, type SeenServer } from './outbound-pause.js';
-import { forgetGivenUp, recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
+import {
+  forgetGivenUp,
+  MISSED_HEARTBEATS,
+  recordHeartbeat,
+  recoverJobs,
+  releaseJobs,
+} from './worker-pools.js';
 import { commandLine } from '../../config/commands.js';
 
 /** `attempt` counts from 1. */
@@ -27,9 +34,12 @@ export type QueueOptions = {
 const CRON_ITEMS = parseCronItems([
   { task: 'sweep', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'sealAuditLog', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
+  { task: 'playSandboxes', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'runBackgroundMigrations', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'tellOwnersOfFailures', match: '*/5 * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  { task: 'reportMissingPrealerts', match: '37 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  { task: 'reportOverdueBills', match: '7 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'scheduleCustomerSyncs', match: '0 */8 * * *', options: { backfillPeriod: 28_800_000 } },
 ]);
 
@@ -39,9 +49,12 @@ export const QUEUE_CONNECTIONS = 4;
 const POLL_MS = 1_000;
 const RESTART_MS = 1_000;
 
+/** How long a runner that has ended its jobs may take to record their ends. A job whose end is recorded later may run once more. */
+const RECORD_MS = 5_000;
+
 /**
  * Runs jobs until stopped. The library's runner ends when it cannot record the end of a job, for example when the database is
- * unavailable; then it is restarted.
+ * unavailable; then it is restarted, after its running jobs have ended. Its other jobs stay locked until then.
  */
 export function runQueue({ log: write, ...given }: QueueOptions) {
   const options: Running = { ...given, log: openQueueLog(write) };
@@ -140,12 +153,31 @@ async function runUntilStopped(runner: Runner, state: State, stopping: AbortSign
   state.restart = stop;
   if (stopping.aborted) stop();
   else stopping.addEventListener('abort', stop, { once: true });
+  const ended = new AbortController();
   try {
-    await runner.promise;
+    await Promise.race([runner.promise, untilShutDown(runner, ended.signal)]);
+    // What is left of a runner that does not end by itself, for example its schedule.
+    stop();
   } finally {
+    ended.abort();
     stopping.removeEventListener('abort', stop);
     state.restart = () => undefined;
   }
+}
+
+const SHUT_DOWN = [
+  'pool:gracefulShutdown:complete',
+  'pool:forcefulShutdown:complete',
+  'pool:forcefulShutdown:error',
+];
+
+/**
+ * Resolves some time after a runner has ended its jobs. Its own promise may never do: the library miscounts the ends of jobs that it could
+ * not record, and waits for one that does not come (graphile-worker 0.17.3 and 0.18.0, https://github.com/graphile/worker/issues/636).
+ */
+async function untilShutDown({ events }: Runner, signal: AbortSignal): Promise<void> {
+  await Promise.race(SHUT_DOWN.map((name) => once(events, name, { signal })));
+  await sleep(RECORD_MS, undefined, { signal });
 }
 
 async function startRunner({ pg, tasks, concurrency, log }: Running, state: State): Promise<Runner> {
@@ -161,7 +193,7 @@ async function startRunner({ pg, tasks, concurrency, log }: Running, state: Stat
     beat(pg, state).catch(() => undefined);
   });
   return run({
-    pgPool: pg,
+    pgPool: failingWithoutCodes(pg),
     // It takes no job without a task.
     taskList: toTaskList(pg, state.isPaused ? withoutOutbound(tasks) : tasks),
     parsedCronItems: CRON_ITEMS,
@@ -222,19 +254,33 @@ const lookAtServer = (pg: pg.Pool, { seen }: State): Promise<SeenServer | undefi
   followServer(pg, seen).catch(() => seen);
 
 function startHeartbeat({ pg, heartbeatSeconds, log }: Running, state: State): NodeJS.Timeout {
+  /** The number of heartbeats in a row that were recorded in time. */
+  let steadyBeats = 0;
+  let lastAtMs = Date.now();
   const inspect = async () => {
     const seen = await lookAtServer(pg, state);
     await beat(pg, state);
     // The heartbeat is committed after the position, so a synchronous standby has both.
     state.seen = seen;
-    const crashed = await recoverJobs(pg, heartbeatSeconds);
-    if (crashed > 0)
-      log.write({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
+    // Not the monotonic clock, which stands while a machine is suspended.
+    const now = Date.now();
+    steadyBeats = now - lastAtMs < 2_000 * heartbeatSeconds ? steadyBeats + 1 : 0;
+    lastAtMs = now;
+    // Others have had time to record theirs after an outage, or after a pause of the whole machine.
+    if (steadyBeats >= MISSED_HEARTBEATS) await recover();
     if (((await readPause(pg)) !== undefined) !== state.isPaused) state.restart();
     endOutage(state, log);
   };
+  const recover = async () => {
+    const crashed = await recoverJobs(pg, heartbeatSeconds);
+    if (crashed > 0)
+      log.write({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
+  };
   const tick = () => {
-    inspect().catch((error: unknown) => log.failed(`The heartbeat failed: ${String(error)}`));
+    inspect().catch((error: unknown) => {
+      steadyBeats = 0;
+      log.failed(`The heartbeat failed: ${String(error)}`);
+    });
   };
   return setInterval(tick, heartbeatSeconds * 1_000).unref();
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { readValues } from '../db/connections/rows.js';
 
 /** A worker pool counts as crashed after this number of missed heartbeats. */
-const MISSED_HEARTBEATS = 3;
+export const MISSED_HEARTBEATS = 3;
 
 /** Records a heartbeat of a worker pool. */
 export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void> {
@@ -14,7 +14,8 @@ export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void
 
 /**
  * Unlocks the jobs of crashed worker pools and returns the number of these pools. A pool has crashed if it has a locked job
- * and no heartbeat for three intervals, by the database's clock. The library itself would wait for four hours.
+ * and no heartbeat for three intervals, by the database's clock. So nobody must call it just after an outage, in which all processes missed
+ * theirs. The library itself would wait for four hours.
  */
 export async function recoverJobs(pg: pg.Pool, heartbeatSeconds: number): Promise<number> {
   const crashed = await readValues<string>(

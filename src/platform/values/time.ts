@@ -3,6 +3,9 @@ export function formatDateTime(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ');
 }
 
+/** The same as RFC 3339 writes it, `YYYY-MM-DDTHH:MM:SSZ`. */
+export const withZone = (dateTime: string): string => `${dateTime.replace(' ', 'T')}Z`;
+
 /**
  * `YYYY-MM-DD HH:MM:SS EST`: the time on a clock of the time zone, with the zone's name as people there write it, or its distance from UTC, for
  * example `GMT-5`.

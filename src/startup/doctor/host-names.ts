@@ -36,7 +36,8 @@ export async function checkHostNames(subject: Connected): Promise<Finding[]> {
 async function listHosts(subject: Connected): Promise<string[]> {
   const lists = await forEachTenant(subject, async (ctx) => {
     const [rows] = await ctx.read([
-      sql<{ host: string }>`select h.host from tenant_hosts h where ${tenantRows(ctx, 'h')} order by h.host`,
+      sql<{ host: string }>`select h.host from tenant_hosts h where ${tenantRows(ctx, 'h')}
+        and h.host not like 'sandbox/%' order by h.host`,
     ]);
     return rows.map(({ host }) => host);
   });

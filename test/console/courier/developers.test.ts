@@ -81,7 +81,7 @@ it(
     const paths = await guides.evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     for (const path of paths.filter((each) => each?.startsWith('/docs/')))
       expect((await page.request.get(`${service().url}${path}`)).status()).toBe(200);
-    expect(paths.filter((each) => each?.startsWith('/docs/'))).toHaveLength(6);
+    expect(paths.filter((each) => each?.startsWith('/docs/'))).toHaveLength(7);
   },
   'iex',
 );

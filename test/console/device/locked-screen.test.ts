@@ -8,7 +8,7 @@ import { until } from '../../support/service/processes.js';
 
 // What a locked station shows, and what it does without a connection (decision 0136).
 
-const { atWork, it, runs, service } = consoleSuite();
+const { atWork, it, runs, service } = consoleSuite({ worksOffline: true });
 
 /** What a person or a screen reader finds on the page, and what a printer gets. */
 const readable = async (page: Page) =>

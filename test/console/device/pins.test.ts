@@ -8,7 +8,7 @@ import { insertUsers } from '../../support/builders/users.js';
 
 // Workers who share a station change with a PIN (decision 0137).
 
-const { it, service } = consoleSuite();
+const { it, service } = consoleSuite({ worksOffline: true });
 
 beforeAll(async () => {
   if (chromiumPath) await insertUsers(service().owner, 1);

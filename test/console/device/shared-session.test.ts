@@ -4,7 +4,7 @@ import { DEMO } from '../../../fixtures/demo/demo.js';
 import { logIn, outcomeOf, scan, type } from '../../support/console/browser.js';
 import { consoleSuite, weightsOf } from '../../support/console/suite.js';
 
-const { it, open, runs, service } = consoleSuite();
+const { it, open, runs, service } = consoleSuite({ worksOffline: true });
 
 const workplace = (page: Page) => page.locator('.workplace').waitFor();
 const loginPage = (page: Page) => page.locator('[autocomplete="username"]:enabled').waitFor();

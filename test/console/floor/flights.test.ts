@@ -317,7 +317,7 @@ describe('a dispute', () => {
 
 runs('A double click prints a label once', async () => {
   const parcel = await receive();
-  const page = await atWork({ device: { labels: 'pdf', language: 'en' } });
+  const page = await atWork({ showsPdf: true, device: { labels: 'pdf', language: 'en' } });
   let labels = 0;
   await page.route('**/api/PackageLabel.php*', async (route) => {
     labels += 1;

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { findingsOf, pressTimed, scan, type } from '../../support/console/browser.js';
 import { consoleSuite, expectWord, keysAt, press, weightsOf } from '../../support/console/suite.js';
 
-const { it, service } = consoleSuite();
+const { it, service } = consoleSuite({ worksOffline: true });
 
 const weights = (number: string) => weightsOf(service(), number);
 

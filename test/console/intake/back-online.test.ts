@@ -6,7 +6,7 @@ import { until } from '../../support/service/processes.js';
 
 // After failures in a row, the pauses between attempts grow to 30 seconds. A connection that comes back ends them.
 
-const { it, service } = consoleSuite();
+const { it, service } = consoleSuite({ worksOffline: true });
 
 const FAILURES = 6;
 /** The pause after so many failures in a row takes at least 15 seconds. The pause after one takes at most one. */

@@ -7,7 +7,7 @@ import { until } from '../../support/service/processes.js';
 
 // A correction is stored when the service has answered. Until then the page says that it waits.
 
-const suite = consoleSuite();
+const suite = consoleSuite({ worksOffline: true });
 const { service } = suite;
 
 type Work = { page: Page; context: BrowserContext };

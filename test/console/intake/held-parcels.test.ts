@@ -148,6 +148,8 @@ describe('a scale that has not settled', () => {
     await weigh(page, 'ST,GS,+0012.35lb');
     await untilStatus('UNSETTLED001', 'received');
     expect(await weightsOf(service(), 'UNSETTLED001')).toEqual([12.35]);
+    // The parcel is stored before the page knows it. Until then, the text of the scale is about this parcel.
+    await expectWord(page, 'NO OWNER');
     await weigh(page, 'US,GS,+0012.35lb');
     await expectWord(page, 'SCAN FIRST');
   });

@@ -7,7 +7,7 @@ import { consoleSuite, expectWord } from '../../support/console/suite.js';
 
 // The big word belongs to the parcel on the screen, whenever the answers to others arrive, and a scan is taken whole or not at all.
 
-const { atWork, it, runs, service } = consoleSuite();
+const { atWork, it, runs, service } = consoleSuite({ worksOffline: true });
 
 async function weigh(page: Page, code: string, weight: string): Promise<void> {
   await scan(page, code);

@@ -7,7 +7,7 @@ import { consoleSuite, weightsOf } from '../../support/console/suite.js';
 
 // Two people weigh one parcel, one of them without a connection. The earlier scan counts, and both see both weights.
 
-const { atWork, runs, service } = consoleSuite();
+const { atWork, runs, service } = consoleSuite({ worksOffline: true });
 
 async function stationOf(user: string, language = 'en'): Promise<Page> {
   const page = await atWork({

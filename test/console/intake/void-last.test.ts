@@ -7,7 +7,7 @@ import { until } from '../../support/service/processes.js';
 
 // The worker who has received a wrong number takes the receipt back where the last parcel is corrected.
 
-const { atWork, it, runs, service } = consoleSuite();
+const { atWork, it, runs, service } = consoleSuite({ worksOffline: true });
 
 const weights = (number: string) => weightsOf(service(), number);
 

@@ -161,3 +161,32 @@ it(
   },
   'manager',
 );
+
+it(
+  'a manager gives a courier a logo, and deletes it after a question',
+  async (page) => {
+    const logoOf = async () => {
+      const { body } = await service().call('getCourierSettings', {
+        as: 'manager',
+        query: { id: DEMO.couriers.HRB },
+      });
+      return String(body['data'].logo_path);
+    };
+    const before = await logoOf();
+    await page.goto(`${service().url}/console/couriers/HRB`);
+    await page.getByLabel(/Replace the logo|Upload a logo/).setInputFiles({
+      name: 'logo.svg',
+      mimeType: 'image/svg+xml',
+      buffer: Buffer.from(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
+      ),
+    });
+    await page.getByTestId('toasts').getByText('The logo is stored.').waitFor();
+    expect(await logoOf()).not.toBe(before);
+    await page.getByRole('button', { name: 'Delete the logo' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the logo' }).click();
+    await page.getByText('No logo yet.').waitFor();
+    expect(await logoOf()).toBe('null');
+  },
+  'manager',
+);

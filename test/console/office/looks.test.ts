@@ -17,7 +17,7 @@ const PAGES = [
   `parcels/${DEMO.packages.shipped.IEX[0]}`,
   `parcels/${DEMO.packages.ownerUnknown[0]}`,
   'places',
-  'places?q=nowhere&sort=-packages',
+  'places?search=nowhere&sort=-packages',
   'manifests',
   'manifests?sort=flight_date&status=draft&from=2026-01-01',
   'manifests/nothing',
@@ -49,6 +49,7 @@ const MORE = [
   'announcements',
   'announcements?new=announcement',
   'announcements?new=upload',
+  'announcements?status=missing',
   'announcements/5870824153',
   'bills',
   'bills?status=draft&from=2020-01-01',
@@ -65,15 +66,29 @@ const MORE = [
   `settings/warehouses?of=${DEMO.warehouses.second}`,
   'settings/warehouses?new=warehouse',
   'settings/carriers',
+  'settings/stations',
+  'settings/stations?of=Dock 1',
   'settings/billing',
   'settings/region',
   'settings/security',
+  'settings/tokens',
 ];
 
 /** Each part of a courier. */
-const PARTS = ['profile', 'users', 'key', 'webhooks', 'calls', 'rates', 'bills', 'statement', 'sync'].map(
-  (tab) => `couriers/IEX/${tab}`,
-);
+const PARTS = [
+  'profile',
+  'users',
+  'key',
+  'tokens',
+  'webhooks',
+  'feeds',
+  'calls',
+  'sandbox',
+  'rates',
+  'bills',
+  'statement',
+  'sync',
+].map((tab) => `couriers/IEX/${tab}`);
 
 /** Each page of a courier, whose addresses are behind the hash. */
 const OF_COURIER = [
@@ -87,6 +102,7 @@ const OF_COURIER = [
   'claims?new=claim',
   'announce',
   'announce?new=file',
+  'announce?status=missing',
   `announce/${DEMO.prealerts.flagged.IEX[0]}`,
   'customers',
   'customers?new=import',
@@ -99,6 +115,8 @@ const OF_COURIER = [
   'developers',
   'webhooks',
   'tokens',
+  'feeds',
+  'events',
   'calls',
   'calls?status_class=4xx&parcel=NOTHING10001',
   'team',
@@ -140,7 +158,7 @@ for (const [title, user, paths] of [
           await page.waitForLoadState('networkidle');
           const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
           findings[path] = [...(isWide ? ['scrolls sideways'] : []), ...(await findingsOf(page))];
-          const name = `${path.replaceAll(/\W/g, '-')}-${width}-${colorScheme}.png`;
+          const name = `${path.replaceAll(/\W/g, '-')}-${width}-${colorScheme}-${locale}.png`;
           if (pictures) await page.screenshot({ path: `${pictures}/${name}` });
         }
         expect(findings).toEqual(Object.fromEntries(looked.map((path) => [path, []])));

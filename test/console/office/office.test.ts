@@ -274,3 +274,21 @@ it(
   },
   'manager',
 );
+
+runs('the present part and the present page are in sight on a phone, in Spanish', async () => {
+  for (const [user, path] of [
+    ['admin', '/settings/security'],
+    ['admin', '/couriers/IEX/sync'],
+    ['iex', '#/feeds'],
+  ] as const) {
+    const { page } = await open({ width: 390, locale: 'es-ES', isQuiet: false });
+    await logIn(page, user, DEMO.password);
+    await page.locator('.workplace').waitFor();
+    await page.goto(`${service().url}/console${path}`);
+    await page.locator('.tabs [aria-current]').waitFor();
+    const outside = await page.evaluate<string[]>(`[...document.querySelectorAll('nav [aria-current]')]
+      .filter((link) => { const { left, right } = link.getBoundingClientRect(); return right > 0 && (left < 0 || right > innerWidth) })
+      .map(({ textContent }) => textContent)`);
+    expect({ path, outside }).toEqual({ path, outside: [] });
+  }
+});

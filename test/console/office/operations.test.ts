@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { OFFICE_PAGES } from '../../../console/src/office/pages.js';
 import { PAGES } from '../../../console/src/pages.js';
 import { operations } from '../../../generated/operations.js';
+import { projectRoot } from '../../../src/config/project-root.js';
 
 /** Calls of the login, the account and the palette, which belong to no page. */
 const EVERYWHERE = {
@@ -24,12 +27,14 @@ const EVERYWHERE = {
 
 /** For programs. No person calls them. */
 const FOR_PROGRAMS = {
+  getSandboxLives: 'of a sandbox, which has no console; people see the same with getSandbox',
+  manageSandboxLives: 'of a sandbox, which has no console: the developer sends it from a terminal',
   submitPrealert: 'a system of a courier, with an API key; a person uses createPrealert',
   submitPrealertWithoutSuffix: 'the same at another path',
   receivePackage: 'a system of the warehouse; a person scans, which is sendScans',
+  receiveFeedEvent: 'services for tracking, with a signature',
   claimLabelJobs: 'the print bridge',
   reportLabelJob: 'the print bridge',
-  listEvents: 'a system that reads the feed of events',
   getContractJson: 'generators of clients',
   getContractYaml: 'generators of clients',
   getSdkContract: 'generators of clients',
@@ -37,16 +42,11 @@ const FOR_PROGRAMS = {
   getReadiness: 'a load balancer',
 };
 
-/** Needed by a person, and without a page still. Each line is work that is open. */
-const WITHOUT_PAGE = {
-  listDispatches: 'Webhooks: the batches that were sent again',
-};
-
 const onPages = new Set([
   ...[...PAGES, ...OFFICE_PAGES].flatMap(({ operations: ids }) => ids),
   ...OFFICE_PAGES.flatMap(({ adminOperations = [] }) => adminOperations),
 ]);
-const explained = { ...EVERYWHERE, ...FOR_PROGRAMS, ...WITHOUT_PAGE };
+const explained = { ...EVERYWHERE, ...FOR_PROGRAMS };
 
 test('every operation of the contract has a page of the console, or a reason why it has none', () => {
   const all = Object.keys(operations);
@@ -55,5 +55,35 @@ test('every operation of the contract has a page of the console, or a reason why
 });
 
 test('no operation that has a page is listed as one without', () => {
-  expect(Object.keys({ ...FOR_PROGRAMS, ...WITHOUT_PAGE }).filter((id) => onPages.has(id))).toEqual([]);
+  expect(Object.keys(FOR_PROGRAMS).filter((id) => onPages.has(id))).toEqual([]);
+});
+
+const textOf = (...path: string[]) => readFileSync(join(projectRoot, ...path), 'utf8');
+
+/** The group and the method of the SDK for each operation, such as `packages.list`. */
+function methodsOfSdk(): Map<string, string> {
+  const methods = new Map<string, string>();
+  let group = '';
+  let method = '';
+  for (const line of textOf('sdk', 'typescript', 'src', 'generated', 'methods.ts').split('\n')) {
+    group = /^export const (\w+) = \(call/.exec(line)?.[1] ?? group;
+    method = /^ {2}(\w+): \(/.exec(line)?.[1] ?? method;
+    const id = /\{'id':'(\w+)'/.exec(line)?.[1];
+    if (id) methods.set(id, `${group}.${method}`);
+  }
+  return methods;
+}
+
+test('each operation that a page names is called by the console', () => {
+  const sources = readdirSync(join(projectRoot, 'console', 'src'), { recursive: true, encoding: 'utf8' });
+  const code = sources
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => textOf('console', 'src', name))
+    .join('\n')
+    .replaceAll(/\s+\./g, '.');
+  const methods = methodsOfSdk();
+  expect(methods.get('listPackages')).toBe('packages.list');
+  const isCalled = (id: string) => new RegExp(`\\b${methods.get(id) ?? 'nothing'}\\b`).test(code);
+  expect([...onPages].filter((id) => !isCalled(id))).toEqual([]);
+  expect(isCalled('claimLabelJobs')).toBe(false);
 });

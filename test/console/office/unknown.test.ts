@@ -119,6 +119,7 @@ it('a warehouse user comes from Flagged, decides, and has no other page of the o
   await page.getByRole('link', { name: 'Parcels without an owner, and who claims them' }).click();
   await page.waitForURL('**/console/unknown');
   const menu = page.getByRole('navigation', { name: 'Pages', exact: true });
+  await menu.getByRole('link').first().waitFor();
   expect(await menu.getByRole('link').allTextContents()).toEqual(['Unknown parcels']);
   await page.locator('.grid tbody tr').filter({ hasText: house }).click();
   await page.getByRole('button', { name: 'Give it to this customer HRB-2003' }).click();

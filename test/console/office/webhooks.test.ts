@@ -176,3 +176,22 @@ task(suite, {
     expect(await resent()).toBe(3);
   },
 });
+
+it(
+  'the office sees how far the parcels are that were sent to a courier again',
+  async (page) => {
+    await service().owner.query('update couriers set api_url_update_package = $2 where id = $1', [
+      DEMO.couriers.IEX,
+      'https://partner.example/hooks',
+    ]);
+    const package_ids = DEMO.packages.shipped.IEX.slice(0, 2);
+    const { status } = await service().call('queueDispatch', { as: 'manager', body: { package_ids } });
+    expect(status).toBe(200);
+    await page.goto(`${service().url}/console/webhooks`);
+    await page.getByRole('button', { name: 'Batches sent again' }).click();
+    const row = page.getByRole('dialog', { name: 'Batches sent again' }).getByRole('row').nth(1);
+    await row.getByRole('cell', { name: 'The warehouse' }).waitFor();
+    expect((await row.getByRole('cell').allTextContents()).slice(2)).toEqual(['2', '2', '0', '0']);
+  },
+  'manager',
+);

@@ -5,7 +5,7 @@ import { findingsOf, logIn } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
 import { until } from '../../support/service/processes.js';
 
-const { atWork, open, runs, service } = consoleSuite();
+const { atWork, open, runs, service } = consoleSuite({ worksOffline: true });
 
 afterEach(() => service().owner.query('delete from user_preferences'));
 

@@ -7,7 +7,7 @@ import { lockNow, unlock } from '../../support/console/locked.js';
 import { consoleSuite, expectWord, press } from '../../support/console/suite.js';
 import { until } from '../../support/service/processes.js';
 
-const { atWork, it, open, runs, service } = consoleSuite();
+const { atWork, it, open, runs, service } = consoleSuite({ worksOffline: true });
 
 afterEach(() => service().owner.query('delete from parcel_positions'));
 

@@ -7,7 +7,7 @@ import { choose, task } from './trial.js';
 
 // What the owner of a courier does to connect a system, with a receiver that the test starts.
 
-const suite = consoleSuite(undefined, true);
+const suite = consoleSuite({ worker: true });
 const [receiver, setReceiver] = assignedLater<Receiver>('receiver');
 beforeAll(async () => setReceiver(await startReceiver()));
 afterAll(() => receiver.stop());

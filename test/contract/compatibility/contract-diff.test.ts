@@ -496,6 +496,15 @@ const HARMLESS: Row[] = [
     says: /action "weigh" is new/,
   },
   {
+    title: 'a success response gets a form that a caller must choose',
+    edit: ({ response }) => {
+      const media = response(LIST, '200').content?.['application/json'];
+      if (media) media.schema = { oneOf: [media.schema, { type: 'string', 'x-chosen-with': ['events'] }] };
+    },
+    bump: 'minor',
+    says: /A form of the value is new\. Only those who name it in events get it/,
+  },
+  {
     title: 'another credential is also accepted',
     edit: ({ operation }) => operation(SUBMIT).security?.push({ bearerAuth: [] }),
     bump: 'minor',

@@ -21,6 +21,7 @@ const GOOD: Record<string, FilePart[]> = {
     csv('\ufeffUser Code;Tracking Number\r\nHRB-2001;FUZZ-3\r\n;\r\n'),
   ],
   logo: [{ fileName: 'logo.png', contentType: 'image/png', base64: PNG_1X1 }],
+  document: [{ fileName: 'label.png', contentType: 'image/png', base64: PNG_1X1 }],
 };
 
 /** @throws when the table has no file for the part, because the fuzzer could then send no valid request */

@@ -92,6 +92,8 @@ export function idsFor({ ids }: Pools, field: string, operationId: string): stri
       words.includes(table.replaceAll('_', '').replace(/ies$/, 'y').replace(/s$/, '')),
     );
   };
+  // The operation is named after the documents of claims.
+  if (operationId === 'addClaimDocument') return ids.get('parcel_claims') ?? [];
   // Only flagged pre-alerts can be reviewed.
   const isReview = operationId === 'reviewPrealert' && ids.has('flagged prealerts');
   const table = isReview ? 'flagged prealerts' : (tableNamedIn(field) ?? tableNamedIn(operationId));

@@ -48,6 +48,7 @@ function schemasIn(node: unknown): Schema[] {
 const schemaOf = ({ $ref }: Schema) => schemasOf(contract)[String($ref).split('/').at(-1) ?? ''] ?? {};
 
 const VERBS = [
+  ...['add', 'set'],
   ...['change', 'claim', 'create', 'delete', 'download', 'end', 'export', 'get', 'list', 'login', 'manage'],
   ...['preview', 'queue', 'receive', 'record', 'regenerate', 'replace', 'report', 'reprint', 'reset'],
   ...['resolve', 'review', 'rotate'],
@@ -148,6 +149,7 @@ describe('the document for code generators', () => {
       'getContractJson',
       'getContractYaml',
       'getSdkContract',
+      'receiveFeedEvent',
       'submitPrealertWithoutSuffix',
     ]);
     const kept = operationsOf(sdk).map(({ operationId }) => operationId);
@@ -171,6 +173,7 @@ describe('the document for code generators', () => {
     );
     expect(several.sort()).toEqual([
       'downloadCourierBill',
+      'getClaimDocument',
       'getCourierLogo',
       'getManifestDocument',
       'getPackageLabel',
@@ -204,6 +207,7 @@ describe('the document for code generators', () => {
       .filter(([name, schema]) => JSON.stringify(schema) !== JSON.stringify(schemasOf(contract)[name]))
       .map(([name]) => name);
     expect(changed.sort()).toEqual([
+      'ClaimDocumentUpload',
       'CourierSettingsUpdate',
       'ListPackagesResult',
       'LogoUpload',

@@ -23,6 +23,7 @@ const ajv = new Ajv2020({
     'externalDocs',
     'xml',
     'x-secret',
+    'x-chosen-with',
     'x-extensible-enum',
     'x-sdk-omit',
     'x-text',

@@ -85,6 +85,7 @@ test('only secrets and fixed texts are used exactly as they are sent', () => {
     'password',
     'pin',
     'preauth_token',
+    'secret',
     'token',
   ]);
 });

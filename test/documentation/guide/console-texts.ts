@@ -1,11 +1,18 @@
 import { callsEn } from '../../../console/src/integration/calls/texts-en.js';
 import { callsEs } from '../../../console/src/integration/calls/texts-es.js';
+import { eventsEn, eventsEs } from '../../../console/src/integration/events-texts.js';
+import { feedsEn } from '../../../console/src/integration/feeds/texts-en.js';
+import { feedsEs } from '../../../console/src/integration/feeds/texts-es.js';
+import { manifestHistoryTexts } from '../../../console/src/flights/history/texts.js';
+import { sandboxTexts } from '../../../console/src/integration/sandbox/texts.js';
 import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { paymentTexts } from '../../../console/src/office/pages/bills/payment-texts.js';
 import { officeManifestsTexts } from '../../../console/src/office/pages/manifests/texts.js';
 import { placesTexts } from '../../../console/src/office/pages/places/texts.js';
 import { putawayTexts } from '../../../console/src/putaway/texts.js';
 import { regionTexts } from '../../../console/src/office/pages/settings/region-texts.js';
+import { stationsTexts } from '../../../console/src/office/pages/settings/stations-texts.js';
+import { eventFeedTexts } from '../../../console/src/courier/event-feed-texts.js';
 import { wizardTexts } from '../../../console/src/office/texts/wizard.js';
 import { voidEn, voidEs } from '../../../console/src/find/void/texts.js';
 import { en as courierEn } from '../../../console/src/courier/texts/en.js';
@@ -50,12 +57,18 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEn,
     ...voidEn,
     ...integrationEn,
+    ...eventsEn,
     ...callsEn,
+    ...feedsEn,
+    ...sandboxTexts.en,
+    ...manifestHistoryTexts.en,
     ...paymentTexts.en,
     ...officeManifestsTexts.en,
     ...placesTexts.en,
     ...putawayTexts.en,
     ...regionTexts.en,
+    ...stationsTexts.en,
+    ...eventFeedTexts.en,
     ...wizardTexts.en,
   },
   es: {
@@ -73,12 +86,18 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEs,
     ...voidEs,
     ...integrationEs,
+    ...eventsEs,
     ...callsEs,
+    ...feedsEs,
+    ...sandboxTexts.es,
+    ...manifestHistoryTexts.es,
     ...paymentTexts.es,
     ...officeManifestsTexts.es,
     ...placesTexts.es,
     ...putawayTexts.es,
     ...regionTexts.es,
+    ...stationsTexts.es,
+    ...eventFeedTexts.es,
     ...wizardTexts.es,
   },
 };

@@ -22,6 +22,7 @@ const callOf = (status: number | null, fields: Partial<Call> = {}): Call => ({
   operationId: 'submitPrealert',
   status,
   code: status === null || status < 400 ? null : 'duplicate_tracking_number',
+  refused: [],
   startedMs: performance.now(),
   durationMs: 5,
   credential: { kind: 'api_key', id: null, hint: 'abc123', courierId: IEX, keyHash: null },
@@ -149,6 +150,8 @@ test('the memory is bounded: what does not fit is lost and counted, and calls of
 test('a courier that names thousands of parcels displaces no calls: beyond its share they are kept without them', async () => {
   const { log, lost, record } = openLog();
   await setUsed(0);
+  // As autovacuum does. The tests before have filled the tables, and foreign keys are checked with a plan for few rows until then.
+  await db.query('analyze api_calls');
   const named = Array.from({ length: 1_000 }, (_, n) => `SHARE${String(n).padStart(6, '0')}`);
   const greedy = calls(200, 200, { named });
   const other = calls(50, 200, {
@@ -158,7 +161,10 @@ test('a courier that names thousands of parcels displaces no calls: beyond its s
   record(greedy);
   record(other);
   expect(lost.count).toBe(0);
+  // What a busy database did not take is written by the next. stop() writes only once.
+  await log.flush();
   await log.stop();
+  expect(lost.count).toBe(0);
   expect([await countOf(greedy), await countOf(other)]).toEqual([200, 50]);
   const parcelsOf = (of: Call[]) =>
     db.count('api_call_parcels', { request_id: of.map(({ requestId }) => requestId) });

@@ -6,7 +6,7 @@ import {
   totalOfCustomers,
 } from '../../../src/modules/customers/crud/list-queries.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
-import { sql, type Sql } from '../../../src/platform/db/statements.js';
+import { blocksOf } from '../../support/assertions/blocks.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -68,18 +68,7 @@ async function isAllVisible(): Promise<boolean> {
   return rows[0]?.is_all === true;
 }
 
-type Explained = { 'QUERY PLAN': [{ Plan: Record<string, number> }] };
-
 const contextOf = (who: keyof typeof CALLERS) => makeContext(service().db, CALLERS[who], 'a-request');
-
-/** Returns the number of blocks a statement reads. Unlike time, it does not depend on the load of the machine. */
-async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<number> {
-  const explained = sql<Explained>`explain (analyze, buffers, format json) ${statement}`;
-  const [[row]] = await contextOf(who).read([explained]);
-  if (!row) throw new Error('EXPLAIN returned no row.');
-  const plan = row['QUERY PLAN'][0].Plan;
-  return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
-}
 
 async function blocksOfAll(): Promise<Map<string, number>> {
   const blocks = new Map<string, number>();
@@ -89,10 +78,10 @@ async function blocksOfAll(): Promise<Map<string, number>> {
       const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC', ...filters } as const;
       const page = pageOfCustomers(ctx, query);
       const total = totalOfCustomers(ctx, query);
-      const sum = (await blocksOf(who, page)) + (await blocksOf(who, total));
+      const sum = (await blocksOf(contextOf(who), page)) + (await blocksOf(contextOf(who), total));
       blocks.set(`${who} ${JSON.stringify(filters)}`, sum);
     }
-    blocks.set(`${who} branches`, await blocksOf(who, branchNames(ctx, undefined)));
+    blocks.set(`${who} branches`, await blocksOf(contextOf(who), branchNames(ctx, undefined)));
   }
   return blocks;
 }

@@ -40,10 +40,11 @@ const FLAT_DIFFERS = [
   'Branch',
   'Unknown',
 ];
-const EVENT_DIFFERS = ['event_id', 'timestamp', 'type', 'sequence', 'data'];
+const EVENT_DIFFERS = ['event_id', 'timestamp', 'timestamp_utc', 'type', 'sequence', 'data'];
 const DATA_DIFFERS = [
   'package_id',
   'entry_date_time',
+  'entry_date_time_utc',
   'tracking_number',
   'house_number',
   'description',

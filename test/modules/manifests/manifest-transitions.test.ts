@@ -127,6 +127,8 @@ describe('manifest status transitions', () => {
           previous_status,
           status,
           manifest_number: number,
+          prealert_id: null,
+          reference: null,
         },
       ]),
     );

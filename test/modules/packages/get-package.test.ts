@@ -74,6 +74,7 @@ describe('getPackage', () => {
         },
       ],
       prealert_id: prealertId,
+      reference: null,
       weight: 2.5,
       received_weight: 2.5,
       length: 12,
@@ -90,7 +91,9 @@ describe('getPackage', () => {
       manifest: null,
       bill: null,
       entry_date_time: shown(received_at),
+      entry_date_time_utc: `${shown(received_at).replace(' ', 'T')}Z`,
       updated_at: shown(updated_at),
+      updated_at_utc: `${shown(updated_at).replace(' ', 'T')}Z`,
     });
   });
 

@@ -12,12 +12,18 @@ afterEach(() => service().owner.query('delete from tenant_settings'));
 
 describe('tenant settings', () => {
   test('are UTC and USD until an administrator changes them, and each change is audited', async () => {
-    expect(await read()).toEqual({ time_zone: 'UTC', currency: 'USD', updated_at: null });
+    expect(await read()).toEqual({
+      time_zone: 'UTC',
+      currency: 'USD',
+      missing_after_hours: 24,
+      updated_at: null,
+    });
     const saved = await set({ time_zone: 'America/New_York' }).ok();
     expect(saved.message).toBe('Settings changed.');
     expect(saved.data).toEqual({
       time_zone: 'America/New_York',
       currency: 'USD',
+      missing_after_hours: 24,
       updated_at: expect.stringMatching(/^\d{4}-/),
     });
     const same = await set({ time_zone: 'America/New_York', currency: 'USD' }).ok();
@@ -31,8 +37,8 @@ describe('tenant settings', () => {
       {
         entity_id: DEMO.tenants.demo,
         actor_id: DEMO.users.admin,
-        before: { time_zone: 'UTC', currency: 'USD' },
-        after: { time_zone: 'America/New_York', currency: 'USD' },
+        before: { time_zone: 'UTC', currency: 'USD', missing_after_hours: 24 },
+        after: { time_zone: 'America/New_York', currency: 'USD', missing_after_hours: 24 },
       },
     ]);
   });

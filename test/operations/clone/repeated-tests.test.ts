@@ -1,5 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { MOST_FILES, TIMES, repeatFailed } from '../../../scripts/check/repeat-failed.mjs';
+import {
+  MOST_FILES,
+  REPORT_TITLE,
+  TIMES,
+  lastingReport,
+  repeatFailed,
+} from '../../../scripts/check/repeat-failed.mjs';
 
 // A complete run repeats tests that failed beside others. See docs/decisions/0117-repeated-tests.md.
 
@@ -7,6 +14,7 @@ const failureIn = (file: string, count = 1) => ({
   file,
   count,
   titles: Array.from({ length: count }, (_, at) => `title ${at} of ${file}`),
+  message: `Expected: 1 in ${file}`,
 });
 const SLOW = failureIn('test/modules/slow.test.ts', 2);
 const BROKEN = failureIn('test/modules/broken.test.ts');
@@ -67,5 +75,13 @@ describe('a test that failed in a complete run', () => {
       failures: [failure],
       ran: [SLOW.file, SLOW.file],
     });
+  });
+
+  test('is named at the end of the output, with its message, and CI prints it once more', () => {
+    expect(lastingReport([])).toBe('');
+    expect(lastingReport([BROKEN])).toBe(
+      `${REPORT_TITLE}\n${BROKEN.file}\n  ${BROKEN.titles[0]}\n${BROKEN.message}\n`,
+    );
+    expect(readFileSync('.ci/run', 'utf8')).toContain(`/^${REPORT_TITLE}$/`);
   });
 });

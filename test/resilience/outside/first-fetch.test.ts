@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createPool } from '../../../src/platform/db/connections/pool.js';
 import type { QueueLine } from '../../../src/platform/queue/log.js';
-import { runQueue, type Tasks } from '../../../src/platform/queue/runner.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
 import { until } from '../../support/service/processes.js';
-import { NO_TASKS } from '../../support/workers/no-tasks.js';
+import { startQueue } from '../../support/workers/start-queue.js';
 
 const LIMIT_MS = 120_000;
 
@@ -27,28 +25,13 @@ test(
   async () => {
     const lines: QueueLine[] = [];
     const done: string[] = [];
-    const pool = createPool({
-      url: database.ownerUrl,
-      assumeRole: 'crossdock_app',
-      size: 4,
-      isPipelined: false,
-      onError: () => undefined,
-    });
-    const tasks: Tasks = {
-      ...NO_TASKS,
-      async sendManifestMail({ mailId }) {
-        done.push(mailId);
-      },
-    };
     // The library registers its tasks before it fetches the first job.
     await owner.query('revoke insert on graphile_worker._private_tasks from crossdock_app');
-    const queue = runQueue({
-      pg: pool,
-      tasks,
-      concurrency: 4,
-      heartbeatSeconds: 1,
-      log: (line) => void lines.push(line),
-    });
+    const worker = startQueue(
+      database.ownerUrl,
+      { sendManifestMail: async ({ mailId }) => void done.push(mailId) },
+      { log: (line) => void lines.push(line) },
+    );
     const errors = () => lines.filter(({ level }) => level === 'error').map(({ text }) => text);
     await until(() => Promise.resolve(errors().length > 0));
     expect(errors()).toEqual([
@@ -62,8 +45,7 @@ test(
     expect(done).toEqual(['one']);
     await until(() => Promise.resolve(lines.some(({ text }) => text.startsWith('The queue works again'))));
     expect(errors()).toHaveLength(1);
-    expect(await queue.stop(10_000)).toBe(true);
-    await pool.end();
+    expect(await worker.end()).toBe(true);
   },
   LIMIT_MS,
 );

@@ -11,7 +11,7 @@ import {
   newDraftBill,
   type Belongings,
 } from '../../support/builders/couriers.js';
-import { insertClaim } from '../../support/builders/parcels.js';
+import { insertClaim, insertDocument } from '../../support/builders/parcels.js';
 import { insertLabelJob } from '../../support/builders/deliveries.js';
 import { lastYear } from '../../support/builders/bills.js';
 import { png } from '../../support/readers/pictures.js';
@@ -36,6 +36,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   replacePrealert: ({ prealertId, userCode }) => ({
     body: { prealert_id: prealertId, user_code: userCode, tracking_number: freshNumber(), vendor: 'V' },
   }),
+  'listMissingPrealerts of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  setPrealertCarrier: ({ prealertId }) => ({ body: { prealert_id: prealertId, carrier: freshNumber() } }),
   deletePrealert: async (target, _own, { owner }) => {
     if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId } };
     const number = { tracking_number: freshNumber(), tracking_key: freshNumber() };
@@ -144,6 +146,25 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listSessions of a user': ({ userId }) => ({ query: { user_id: userId } }),
   'end_all of a user': ({ userId }) => ({ body: { action: 'end_all', user_id: userId } }),
   'end an unknown session': ({ userId }) => ({ body: { action: 'end', session_id: userId } }),
+  getSandboxLives: () => ({}),
+  'stop a life of a parcel': ({ packageId }) => ({ body: { action: 'stop', life_id: packageId } }),
+  'getSandbox of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  'create a sandbox': async ({ courierId }, _own, { owner }) => {
+    await owner.query('delete from sandboxes');
+    // Five a day are allowed.
+    await owner.query("delete from courier_quotas where kind = 'sandboxes'");
+    return { body: { action: 'create', courier_id: courierId } };
+  },
+  'end a sandbox': async ({ courierId }, own, { owner }) => {
+    await owner.query('delete from sandboxes');
+    await owner.query(
+      `insert into sandboxes (tenant_id, id, courier_id, path_key, sandbox_courier_id, created_by)
+       select tenant_id, gen_random_uuid(), id, replace(id::text, '-', ''), gen_random_uuid(), id from couriers
+       where id::text in ($1, $2)`,
+      [courierId, own.courierId],
+    );
+    return { body: { action: 'end', courier_id: courierId } };
+  },
   'listServiceTokens of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
   'create a service token': async ({ courierId }, _own, { owner }) => {
     // An owner can have 20 active ones.
@@ -305,6 +326,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   listManifests: () => ({}),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
+  listManifestChanges: ({ manifestId }) => ({ query: { manifest_id: manifestId } }),
   'getManifestDocument as a PDF': ({ manifestId }) => ({ query: { manifest_id: manifestId } }),
   'getManifestDocument as lines': ({ manifestId }) => ({ query: { manifest_id: manifestId, format: 'csv' } }),
   previewCourierInvoice: ({ courierId }) => ({
@@ -460,6 +482,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   getPackage: ({ packageId }) => ({ query: { package: packageId } }),
   listPackageChanges: ({ packageId }) => ({ query: { package_id: packageId } }),
   listLocations: () => ({}),
+  listStations: () => ({}),
   'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
   'listAuditEntries of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
   'listAuditEntries before an entry': ({ auditId }) => ({ query: { before: auditId } }),
@@ -525,6 +548,12 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     const user_code = rows[0]?.code ?? freshNumber();
     return { body: { courier_id: target.courierId, tracking_number: freshNumber(), user_code } };
   },
+  addClaimDocument: async (target, _own, { owner }) => ({
+    form: { claim_id: await newClaim(owner, target), document: { file: png() } },
+  }),
+  getClaimDocument: async (target, _own, { owner }) => ({
+    query: { document_id: await newDocument(owner, target) },
+  }),
   'listParcelClaims before a claim': async (target, _own, { owner }) => ({
     query: { before: await newClaim(owner, target) },
   }),
@@ -539,6 +568,23 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'refuse', claim_id: await newClaim(owner, target), reason: 'R' },
   }),
   getAttention: () => ({}),
+  'listFeeds of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  'listFeedRefusals of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  'create a feed': async ({ courierId }, _own, { owner }) => {
+    // A courier can have 20.
+    await owner.query('delete from feeds');
+    return { body: { action: 'create', courier_id: courierId, kind: 'easypost', name: freshNumber() } };
+  },
+  'update a feed': async (target, _own, { owner }) => ({
+    body: { action: 'update', feed_id: await newFeed(owner, target), is_active: false },
+  }),
+  'rotate a feed': async (target, _own, { app, owner }) => ({
+    body: { action: 'rotate', feed_id: await newFeed(owner, target, app.secrets) },
+  }),
+  'delete a feed': async (target, _own, { owner }) => ({
+    body: { action: 'delete', feed_id: await newFeed(owner, target) },
+  }),
+  receiveFeedEvent: ({ courierId }) => ({ query: { feed_id: courierId }, body: {} }),
 };
 
 function announce({ userCode }: Belongings): Call {
@@ -586,6 +632,11 @@ async function newClaim(
   number = freshNumber(),
 ): Promise<string> {
   return code === 'NOBODY' ? courierId : insertClaim(owner, { courierId, trackingNumber: number });
+}
+
+async function newDocument(owner: Owner, target: Belongings): Promise<string> {
+  const claimId = await newClaim(owner, target);
+  return target.code === 'NOBODY' ? claimId : insertDocument(owner, claimId);
 }
 
 /** Copies the target's package as one without an owner. */
@@ -658,6 +709,27 @@ async function newServiceToken(
   await owner.query(
     `insert into service_tokens (tenant_id, id, courier_id, name, scopes, token_hash, digest_cipher, hint, expires_at, created_by)
      values ($1, $2, $3, $4, '{packages:read}', 'none', $5, 'abcdef', now() + interval '1 day', $3)`,
+    [tenantId, id, courierId, freshNumber(), cipher],
+  );
+  return id;
+}
+
+/** The same for feeds. */
+async function newFeed(
+  owner: Owner,
+  { code, courierId }: Belongings,
+  secrets?: Service['app']['secrets'],
+): Promise<string> {
+  if (code === 'NOBODY') return courierId;
+  const id = randomUUID();
+  const { rows } = await owner.query<{ tenant_id: string }>('select tenant_id from couriers where id = $1', [
+    courierId,
+  ]);
+  const tenantId = rows[0]?.tenant_id ?? '';
+  const cipher = secrets?.encrypt('0'.repeat(43), { tenantId, rowId: id, field: 'feed_secret' }) ?? 'v1.none';
+  await owner.query(
+    `insert into feeds (tenant_id, id, courier_id, kind, name, secret_cipher, hint, created_by)
+     values ($1, $2, $3, 'easypost', $4, $5, '0000', $3)`,
     [tenantId, id, courierId, freshNumber(), cipher],
   );
   return id;

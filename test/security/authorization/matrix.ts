@@ -91,6 +91,12 @@ export const MATRIX = {
   replacePrealert: {
     'replacePrealert':                   ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
   },
+  listMissingPrealerts: {
+    'listMissingPrealerts of a courier': [ALL,                   ALL,                   ALL],
+  },
+  setPrealertCarrier: {
+    'setPrealertCarrier':                ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
   deletePrealert: {
     'deletePrealert':                    ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
   },
@@ -185,6 +191,21 @@ export const MATRIX = {
   manageSessions: {
     'end_all of a user':                 ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
     'end an unknown session':            ['404 404 404 404 400', '404 404 404 404 400', '404 404 404 404 400'],
+  },
+  getSandbox: {
+    'getSandbox of a courier':           ['200 200 404 404 400', S403,                  ALL],
+  },
+  manageSandbox: {
+    // for couriers, the courier of the caller is used whatever id they send
+    'create a sandbox':                  ['200 200 404 404 400', S403,                  ALL],
+    'end a sandbox':                     ['200 200 404 404 400', S403,                  ALL],
+  },
+  // no sandbox here: test/modules/sandboxes/lives has those of sandboxes
+  getSandboxLives: {
+    'getSandboxLives':                   ['409',                 '403',                 '409'],
+  },
+  manageSandboxLives: {
+    'stop a life of a parcel':           ['409 409 409 409 400', S403,                  '409 409 409 409 400'],
   },
   listServiceTokens: {
     'listServiceTokens of a courier':    ['200 200 404 404 400', S403,                  ALL],
@@ -292,6 +313,9 @@ export const MATRIX = {
   },
   getManifestLoading: {
     'getManifestLoading':                ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  listManifestChanges: {
+    'listManifestChanges':               ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   previewCourierInvoice: {
     'previewCourierInvoice':            ['200 200 404 404 400', S403,                  '200 403 403 403 400'],
@@ -438,6 +462,9 @@ export const MATRIX = {
   listLocations: {
     'listLocations':                     ['200',                 '200',                 '403'],
   },
+  listStations: {
+    'listStations':                      ['200',                 '200',                 '403'],
+  },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
   },
@@ -524,6 +551,12 @@ export const MATRIX = {
   claimParcel: {
     'claimParcel for a courier':         ['201 201 404 404 400', '201 201 404 404 400', '201 400 400 400 400'],
   },
+  addClaimDocument: {
+    'addClaimDocument':                  ['201 201 404 404 400', '201 201 404 404 400', '201 404 404 404 400'],
+  },
+  getClaimDocument: {
+    'getClaimDocument':                  ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
   listParcelClaims: {
     'listParcelClaims before a claim':   [ALL,                   ALL,                   ALL],
   },
@@ -537,6 +570,22 @@ export const MATRIX = {
   },
   getAttention: {
     'getAttention':                      ['200',                 '200',                 '200'],
+  },
+  listFeeds: {
+    'listFeeds of a courier':            [ALL,                   S403,                  ALL],
+  },
+  manageFeeds: {
+    'create a feed':                     ['200 200 404 404 400', S403,                  ALL],
+    'update a feed':                     ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'rotate a feed':                     ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'delete a feed':                     ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
+  listFeedRefusals: {
+    'listFeedRefusals of a courier':     [ALL,                   S403,                  ALL],
+  },
+  receiveFeedEvent: {
+    // without a signature
+    'receiveFeedEvent':                  forEverybody('401'),
   },
 } satisfies Matrix;
 

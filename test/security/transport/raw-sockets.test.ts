@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeResponseValidator } from '../../support/contract/response-validator.js';
 import { bundle } from '../../support/service/contract.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -139,6 +141,23 @@ describe('valid but unusual HTTP is handled by the service', () => {
   test('two pipelined requests in one packet get two responses, in order', async () => {
     const bytes = `GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`;
     expect(await talk(service.url, bytes)).toMatchObject([{ status: 404 }, { status: 200 }]);
+  });
+
+  test('nothing that follows a request with Connection: close is executed', async () => {
+    const number = `LAST${randomUUID().slice(0, 8)}`;
+    const body = JSON.stringify({ UserCode: 'IEX-1001', TrackingNumber: number });
+    const announce =
+      `POST /api/Prealert.php HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${DEMO.apiKeys.IEX}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const stored = async () => {
+      const of = [number];
+      return (await service.owner.query('select from prealerts where tracking_number = $1', of)).rowCount;
+    };
+    const last = `GET /health HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`;
+    expect(await talk(service.url, last + announce)).toMatchObject([{ status: 200 }]);
+    expect(await stored()).toBe(0);
+    expect(await talk(service.url, announce + last)).toMatchObject([{ status: 201 }, { status: 200 }]);
+    expect(await stored()).toBe(1);
   });
 
   test('the body of a rejected request is not parsed as the next request', async () => {

@@ -97,6 +97,19 @@ export async function insertClaim(
   return row.id;
 }
 
+/** Stores a document of a claim, and returns its id. */
+export async function insertDocument(owner: Pick<pg.Pool, 'query'>, claimId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into claim_documents (tenant_id, id, claim_id, courier_id, media_type, content_hash, content, submitted_by)
+     select tenant_id, new_id(), id, courier_id, 'application/pdf', encode(sha256('%PDF-1.7'), 'hex'), '%PDF-1.7 %%EOF', submitted_by
+     from parcel_claims where id = $1 returning id`,
+    [claimId],
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`There is no claim ${claimId}.`);
+  return row.id;
+}
+
 export type PlantedPrealerts = {
   courierId: string;
   count: number;

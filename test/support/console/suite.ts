@@ -6,6 +6,7 @@ import { startService, type Service } from '../service/service.js';
 import {
   chromiumPath,
   launchChromium,
+  launchShell,
   logIn,
   openConsole,
   outcomeOf,
@@ -16,7 +17,12 @@ import {
 
 const LIMIT_MS = 180_000;
 
-type Work = WindowOptions & {
+type Opening = WindowOptions & {
+  /** The browser shows PDF files, as those of labels. */
+  showsPdf?: boolean;
+};
+
+type Work = Opening & {
   user?: string;
   /** The settings of the device. Without them, it has no sound and no labels. */
   device?: object;
@@ -25,7 +31,7 @@ type Work = WindowOptions & {
 export type Suite = {
   service: () => Service;
   /** Opens a window. By default, its device has no sound and no labels. It is closed after the test, and may have no faults. */
-  open: (options?: WindowOptions) => Promise<Window>;
+  open: (options?: Opening) => Promise<Window>;
   /** Opens a window, and logs in. */
   atWork: (options?: Work) => Promise<Page>;
   /** A test. Without a browser it is skipped, and its title says why. */
@@ -34,23 +40,24 @@ export type Suite = {
   it: (title: string, body: (page: Page) => Promise<void>, user?: string) => void;
 };
 
-/**
- * Starts the service, with settings of its own, and a browser for the tests of a file.
- * @param worker whether a worker sends webhooks and mails
- */
-export function consoleSuite(
-  environment: () => Promise<Record<string, string>> = () => Promise.resolve({}),
-  worker = false,
-): Suite {
+export type SuiteOptions = {
+  environment?: () => Promise<Record<string, string>>;
+  /** A worker sends webhooks and mails. */
+  worker?: boolean;
+  /** The windows have the service worker, which fetches all files again: a second of CPU time for each window. */
+  worksOffline?: boolean;
+};
+
+/** Starts the service, with settings of its own, and the browsers that the tests of a file need. */
+export function consoleSuite({ environment, worker, worksOffline }: SuiteOptions = {}): Suite {
   const { afterAll, afterEach, beforeAll, expect, test } = jestOfFile();
   const declare = chromiumPath ? test : test.skip;
   const windows: Window[] = [];
   let service: Service;
-  let browser: Browser;
+  const browsers = new Map<() => Promise<Browser>, Promise<Browser>>();
   beforeAll(async () => {
     if (!chromiumPath) return;
-    service = await startService({ env: await environment(), worker });
-    browser = await launchChromium();
+    service = await startService({ env: await environment?.(), worker });
   }, LIMIT_MS);
   afterEach(async () => {
     const opened = windows.splice(0);
@@ -59,12 +66,19 @@ export function consoleSuite(
   }, LIMIT_MS);
   afterAll(async () => {
     if (!chromiumPath) return;
-    await browser.close();
+    for (const browser of browsers.values()) await (await browser).close();
     await service.stop();
   });
 
-  const open: Suite['open'] = async (options = {}) => {
-    const window = await openConsole(browser, service.url, { isQuiet: true, ...options });
+  const open: Suite['open'] = async ({ showsPdf = false, ...options } = {}) => {
+    const launch = showsPdf ? launchChromium : launchShell;
+    const browser = browsers.get(launch) ?? launch();
+    browsers.set(launch, browser);
+    const window = await openConsole(await browser, service.url, {
+      isQuiet: true,
+      serviceWorkers: worksOffline ? 'allow' : 'block',
+      ...options,
+    });
     windows.push(window);
     return window;
   };

@@ -54,7 +54,13 @@ export async function playTiredDay(campaign: Campaign): Promise<Day> {
 
 const seedsOf = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 
-type Station = { page: Page; context: BrowserContext; name: string; expected: Map<string, number> };
+type Station = {
+  page: Page;
+  context: BrowserContext;
+  name: string;
+  expected: Map<string, number>;
+  codes: Set<string>;
+};
 
 /** Plays sequences in a new window until one fails. Returns how many it has played. */
 async function playWindow(
@@ -68,11 +74,11 @@ async function playWindow(
   const { page, context, faults } = await openConsole(browser, service.url, { width: 1280 });
   let played = 0;
   try {
-    await setUp(page, context, name).catch(async (error: unknown) => {
+    await inTurn(() => setUp(page, context, name)).catch(async (error: unknown) => {
       const shown = await page.locator('body').innerText();
       throw new Error(`The window does not open. It shows: ${shown}`, { cause: error });
     });
-    const station: Station = { page, context, name, expected: new Map() };
+    const station: Station = { page, context, name, expected: new Map(), codes: new Set() };
     for (const seed of seeds) {
       if (!hasTime()) break;
       played += 1;
@@ -98,6 +104,15 @@ const textOf = (error: unknown): string =>
     ? [error.message, error.cause].filter(Boolean).map(String).join('\n')
     : String(error);
 
+let lastSetUp: Promise<unknown> = Promise.resolve();
+
+/** The service compares few passwords at once. All stations of a warehouse do not log in at the same moment. */
+function inTurn(setUpStation: () => Promise<void>): Promise<void> {
+  const turn = lastSetUp.then(setUpStation);
+  lastSetUp = turn.catch(() => undefined);
+  return turn;
+}
+
 /** One of the scanners adds a prefix and a suffix. For the others they change nothing. */
 async function setUp(page: Page, context: BrowserContext, name: string): Promise<void> {
   const device = { labels: 'off', hasSound: false, language: 'en', prefix: '~', suffix: '#!', isNamed: true };
@@ -112,11 +127,12 @@ async function setUp(page: Page, context: BrowserContext, name: string): Promise
 
 /** Returns what differs between the work of the person and what is stored, or an empty text. */
 async function playSequence(service: Service, station: Station, seed: number): Promise<string> {
-  const { page, context, expected } = station;
+  const { page, context, expected, codes } = station;
   const worker = makeWorker({
     page,
     seed,
     account: ACCOUNT,
+    codes,
     onOffline: (isOffline) => context.setOffline(isOffline),
   });
   const inContext = (text: string) => `${worker.log.join('; ')}. ${text}`;

@@ -8,8 +8,6 @@ import { clickLogOut, endSession, logInAgain, logInFresh, type Account } from '.
 export type Worker = {
   /** The weights of the parcels that were scanned and weighed. */
   weighed: Map<string, number>;
-  /** Everything that was scanned or typed as a number. */
-  codes: Set<string>;
   /** What was done, to read after a failure. */
   log: string[];
   /** Does something at random. */
@@ -22,6 +20,8 @@ type Options = {
   page: Page;
   seed: number;
   account: Account;
+  /** Everything that was scanned or typed as a number at this station. A scan without an end key may come to the next person. */
+  codes: Set<string>;
   onOffline: (isOffline: boolean) => Promise<void>;
 };
 
@@ -36,17 +36,18 @@ const DIALOGS = [
 ] as const;
 
 /** A tired person at a station, with any of the recorded scanners. */
-export function makeWorker({ page, seed, account, onOffline }: Options): Worker {
+export function makeWorker({ page, seed, account, codes, onOffline }: Options): Worker {
   const hands = makeHands(page, randomOf(seed));
   const { random, pick, look, press, type, breathe } = hands;
   const scanner = pick(RECORDED_SCANNERS);
   const weighed = new Map<string, number>();
-  const codes = new Set<string>();
+  let serial = 0;
   const log: string[] = [scanner.name];
   let isOffline = false;
 
   const newCode = () => {
-    const digits = `${seed}${String(codes.size + 1).padStart(2, '0')}`.padStart(8, '0');
+    serial += 1;
+    const digits = `${seed}${String(serial).padStart(2, '0')}`.padStart(8, '0');
     const code = pick([`TD${digits}`, `5${digits}`, `T${digits}X`]);
     codes.add(code);
     return code;
@@ -199,9 +200,13 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     }
     await dialog.waitFor({ state: 'detached' });
   };
+  /** Clicks beside everything that does something: a click on the confirmation of a weight would confirm it. */
   const click = async (x: number, y: number) => {
     await untilLastKey(page);
-    await page.mouse.click(x, y);
+    const isControl = await page.evaluate<boolean>(
+      `document.elementFromPoint(${x}, ${y})?.closest('button, a, input, select, summary, label') instanceof Element`,
+    );
+    if (!isControl) await page.mouse.click(x, y);
   };
   const clickAround = async () => {
     log.push('click');
@@ -323,7 +328,6 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
 
   return {
     weighed,
-    codes,
     log,
     async act() {
       // The account's dialog stays open if the login came in front of it.

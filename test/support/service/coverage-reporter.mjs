@@ -2,10 +2,14 @@
 // the result for scripts/test.mjs, which repeats tests that failed.
 import { writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { compareFacts } from '../contract/contract-facts.mjs';
 
 /** The result of the last complete run, as repeat-failed.mjs reads it. */
 const RECORD = 'coverage/run.json';
+
+/** What was expected and what came, of a few tests. The whole message is where the test failed. */
+const MAX_MESSAGE_CHARS = 1_500;
 
 export default class CoverageReporter {
   constructor(globalConfig) {
@@ -27,11 +31,12 @@ export default class CoverageReporter {
   }
 
   /** A file that fails to load has no failed tests, and counts as one. */
-  failureOf({ testFilePath, numFailingTests, testResults }) {
+  failureOf({ testFilePath, numFailingTests, testResults, failureMessage }) {
     return {
       file: relative(this.root, testFilePath).split(sep).join('/'),
       count: Math.max(numFailingTests, 1),
       titles: testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+      message: stripVTControlCharacters(failureMessage ?? '').slice(0, MAX_MESSAGE_CHARS),
     };
   }
 

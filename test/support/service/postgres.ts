@@ -19,6 +19,8 @@ export type OwnServer = {
   crashBackend(database: string): Promise<void>;
   /** Stops the server in fast mode, which closes all connections. */
   shutDown(): Promise<void>;
+  /** Lets the server refuse new connections, until the last one that exists has ended. Then it stops. */
+  closeDoors(): Promise<void>;
   /** Starts the server again on the same port if it does not run. Resolves when it accepts queries. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -54,6 +56,10 @@ async function startOn(folder: string, settings: Record<string, string>): Promis
       process.kill(Number(backend?.['pid']), 'SIGKILL');
     },
     shutDown: () => end(cluster, 'SIGINT'),
+    async closeDoors() {
+      const pid = await postmasterOf(cluster);
+      if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    },
     async restart() {
       if ((await postmasterOf(cluster)) === undefined) await spawnAgain(cluster);
       await until(() => query(embedded.url, 'select 1').then(Boolean, () => false));

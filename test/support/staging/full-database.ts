@@ -49,11 +49,27 @@ const ROWS = [
      previous_digest_cipher, previous_hint, previous_ends_at, rotated_at, expires_at, created_by, last_used_at, last_used_address, revoked_at)
    values ($1, new_id(), '${IEX}', 'Shop of Marcia Campbell', '{packages:read}', '{192.0.2.128/25,2001:db8:77::/48}', 'hash', 'v1.x', 'abc123',
      'previous', 'v1.y', 'def456', now(), now(), now() + interval '1 year', '${admin}', now(), '192.0.2.129', now())`,
+  `insert into feeds (tenant_id, id, courier_id, kind, name, is_active, secret_cipher, hint, previous_cipher, previous_hint, previous_ends_at,
+     created_by, rotated_at, last_received_at)
+   values ($1, new_id(), '${IEX}', 'easypost', 'Shop of Marcia Campbell', false, 'v1.x', 'abcd', 'v1.y', 'efgh', now(), '${admin}', now(), now())`,
+  `insert into feed_events (tenant_id, feed_id, event_key, courier_id)
+   select tenant_id, id, 'evt_marcia', courier_id from feeds where tenant_id = $1`,
+  `insert into feeds (tenant_id, id, courier_id, customer_id, kind, name, secret_cipher, hint, created_by)
+   select tenant_id, new_id(), courier_id, id, 'shopify', 'Books of Marcia Campbell', 'v1.x', 'abcd', '${admin}' from customers
+   where tenant_id = $1 and courier_id = '${IEX}' limit 1`,
+  `insert into feed_refusals (tenant_id, id, feed_id, courier_id, refusal_key, reference, tracking_number, reason)
+   select tenant_id, new_id(), id, courier_id, repeat('0', 64), '#1001', 'REFUSED1', 'no_user_code' from feeds where tenant_id = $1 limit 1`,
+  `insert into carrier_states (tenant_id, courier_id, tracking_key, status, carrier, corrected_carrier, code, remark, is_action_needed,
+     occurred_at, settled_at)
+   values ($1, '${IEX}', 'HEARD1', 'problem', 'UPS', 'FedEx', 'refused', 'Marcia Campbell was not at home', true, now(), now())`,
   `insert into parcel_claims (tenant_id, id, courier_id, customer_id, user_code, tracking_number, tracking_key, status, reason, package_id,
      submitted_by, decided_by, decided_at)
    select tenant_id, new_id(), courier_id, id, user_code, 'CLAIMED1', 'CLAIMED1', 'approved', 'The label names Marcia Campbell', new_id(),
      '${admin}', '${admin}', now() from customers where tenant_id = $1 and courier_id = '${IEX}' order by id limit 1`,
-  `update prealerts set closed_at = now() where tenant_id = $1`,
+  `insert into claim_documents (tenant_id, id, claim_id, courier_id, media_type, content_hash, content, submitted_by)
+   select tenant_id, new_id(), id, courier_id, 'application/pdf', encode(sha256('Marcia'), 'hex'), '%PDF-1.7 Invoice of Marcia Campbell %%EOF',
+     '${admin}' from parcel_claims where tenant_id = $1 order by id limit 1`,
+  `update prealerts set closed_at = now(), missing_at = now() where tenant_id = $1`,
   `insert into bill_mails (tenant_id, id, bill_id, courier_id, recipient, language, last_error, requested_by)
    select tenant_id, new_id(), id, courier_id, 'a@b.example', 'es', 'none', '${admin}' from bills
    where tenant_id = $1 and status <> 'draft' order by id limit 1`,
@@ -67,6 +83,14 @@ const ROWS = [
    values ($1, new_id(), '${IEX}', 'add_package', '${admin}', 'failed', 'https://marcia.example/hooks', 'event',
      '[{"code": "refused", "evidence": {"response_start": "Marcia Campbell is unknown"}}]', '[{"error": "Marcia Campbell"}]',
      'Marcia Campbell', now(), now())`,
+  `insert into sandbox_clocks (tenant_id, courier_id, speed, sandbox_time) values ($1, '${IEX}', 60, now())`,
+  `insert into sandbox_lives (tenant_id, id, courier_id, life, tracking_number, prealert_id, package_id, manifest_id, bill_id, state,
+     started_at, next_due_at, refused_code, refused_message)
+   values ($1, new_id(), '${IEX}', 'happy', 'LIFE-HAPPY-1', null, null, null, null, 'playing', now(), now(), null, null),
+     ($1, new_id(), '${IEX}', 'happy', 'LIFE-HAPPY-2', new_id(), new_id(), new_id(), new_id(), 'refused', now(), null,
+       'prealert_not_found', 'Nobody has announced LIFE-HAPPY-2')`,
+  `insert into sandboxes (tenant_id, id, courier_id, path_key, sandbox_courier_id, created_by)
+   values ($1, new_id(), '${IEX}', 'marciacampbell000000', new_id(), '${admin}')`,
   `insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, duration_ms, credential, credential_hint,
      expires_at)
    values ($1, '01930a3e-7c1d-7e11-9c5a-2f4b8d6e14aa', '${IEX}', now(), 'submitPrealert', 409, 'duplicate_tracking_number', 12, 'api_key',

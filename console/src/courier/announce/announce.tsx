@@ -8,6 +8,7 @@ import { linkTo, openAddress, route } from '../../ui/router.js';
 import { AnnounceForm } from './announce-form.js';
 import { AnnouncementPanel } from './announcement-panel.js';
 import { LinesDialog } from './lines-dialog.js';
+import { loadMissing } from '../../office/pages/announcements/missing.js';
 import { announcementColumns } from '../../office/pages/announcements/columns.js';
 import { UploadDialog } from './upload-dialog.js';
 import { useWanted } from '../ui/wanted.js';
@@ -20,6 +21,7 @@ const columns = () =>
   );
 
 async function load({ search, filters, sort, page }: ListState, signal: AbortSignal) {
+  if (filters['status'] === 'missing') return loadMissing(page, undefined, signal);
   const status = STATUSES.find((each) => each === filters['status']);
   const { data, meta } = await api().prealerts.list(
     {
@@ -71,7 +73,10 @@ export function AnnouncePage() {
             {
               name: 'status',
               label: t('common.status'),
-              options: STATUSES.map((each) => [each, t(`prealert.${each}`)]),
+              options: [
+                ...STATUSES.map((each): [string, string] => [each, t(`prealert.${each}`)]),
+                ['missing', t('attention.missing_prealerts')],
+              ],
             },
           ]}
           empty={{ title: t('announce.none'), hint: t('announce.noneHint') }}

@@ -9,6 +9,7 @@ import { dateTime, t } from '../../texts/texts.js';
 import { Code } from '../../ui/code.js';
 import { Empty } from '../../ui/parts.js';
 import { linkTo, openAddress } from '../../ui/router.js';
+import { CarrierDialog, Heard } from './heard.js';
 import { AnnouncementTag } from '../../office/pages/announcements/tag.js';
 
 type PanelProps = {
@@ -32,7 +33,7 @@ export const AnnouncementPanel = ({ prealert, closeLink, onChanged }: PanelProps
 type Props = { prealert: Prealert; closeLink: string; onChanged: () => void };
 
 function Details({ prealert, closeLink, onChanged }: Props) {
-  const [opened, setOpened] = useState<'edit' | 'delete'>();
+  const [opened, setOpened] = useState<'edit' | 'delete' | 'carrier'>();
   const close = () => setOpened(undefined);
   const { prealert_id, tracking_number, user_code, first_name, last_name } = prealert;
   return (
@@ -51,6 +52,7 @@ function Details({ prealert, closeLink, onChanged }: Props) {
           [t('announce.description'), prealert.description],
           [t('statement.reference'), prealert.reference],
           [t('announce.at'), dateTime(prealert.created_at)],
+          [t('heard.carrier'), <Heard key="heard" tracking={prealert.carrier_tracking} />],
         ]}
       />
       {prealert.status === 'received' && (
@@ -63,12 +65,25 @@ function Details({ prealert, closeLink, onChanged }: Props) {
         <button type="button" class="primary" onClick={() => setOpened('edit')}>
           {t('office.edit')}
         </button>
+        <button type="button" onClick={() => setOpened('carrier')}>
+          {t('heard.correct')}
+        </button>
         <button type="button" class="danger" onClick={() => setOpened('delete')}>
           {t('myAnnounce.takeBack')}
         </button>
       </div>
       {opened === 'edit' && (
         <EditDialog
+          prealert={prealert}
+          onClose={close}
+          onDone={() => {
+            close();
+            onChanged();
+          }}
+        />
+      )}
+      {opened === 'carrier' && (
+        <CarrierDialog
           prealert={prealert}
           onClose={close}
           onDone={() => {

@@ -29,7 +29,7 @@ const columns = (): ListColumn<Bill>[] => [
     id: 'status',
     title: t('common.status'),
     cell: ({ status }) => <BillTag status={status} />,
-    text: ({ status }) => textOf('bill', status),
+    text: ({ status }) => textOf('officeBill', status),
   },
   {
     id: 'balance',
@@ -108,7 +108,7 @@ function BillList() {
           {
             name: 'status',
             label: t('common.status'),
-            options: STATUSES.map((each) => [each, t(`bill.${each}`)]),
+            options: STATUSES.map((each) => [each, t(`officeBill.${each}`)]),
           },
           {
             name: 'overdue',

@@ -5,9 +5,12 @@ import { ConfirmDialog, Secret, SecretDialog } from '../../office/ui/dialogs.js'
 import { api } from '../../session/session.js';
 import { dateTime, t } from '../../texts/texts.js';
 import { useLoad } from '../../ui/load.js';
+import { part } from '../../ui/part.js';
 import { Content, Heading, Tag } from '../../ui/parts.js';
 import { linkTo } from '../../ui/router.js';
 import { PageTabs } from '../ui/page-tabs.js';
+
+const Sandbox = part(async () => (await import('./sandbox-dialog.js')).SandboxDialog, { isOnUse: true });
 
 /** The guides that a developer needs first. */
 const GUIDES = [
@@ -15,6 +18,7 @@ const GUIDES = [
   ['reference', 'dev.reference'],
   ['webhooks', 'dev.webhooks'],
   ['integration-check', 'integration.title'],
+  ['sandbox', 'dev.sandboxGuide'],
   ['sdks', 'dev.sdks'],
   ['going-live', 'dev.goingLive'],
 ] as const;
@@ -25,6 +29,7 @@ export function DevelopersPage() {
   return (
     <>
       <Heading title={t('courierPage.developers')}>
+        <SandboxButton />
         {settings.data && <CheckButton endpoints={endpointsOf(settings.data)} />}
       </Heading>
       <PageTabs of="developers" />
@@ -46,6 +51,19 @@ export function DevelopersPage() {
           ))}
         </ul>
       </section>
+    </>
+  );
+}
+
+/** A button that opens the sandbox of the courier. */
+function SandboxButton() {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" onClick={() => setIsOpen(true)}>
+        {t('dev.sandbox')}
+      </button>
+      {isOpen && <Sandbox onClose={() => setIsOpen(false)} />}
     </>
   );
 }

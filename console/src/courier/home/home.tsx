@@ -86,6 +86,7 @@ const LINKS: Record<string, string> = {
   old_packages: linkTo('parcels', undefined, { age: '30', sort: 'entry_date_time' }),
   failing_webhooks: linkTo('webhooks'),
   unpaid_bills: linkTo('bills', undefined, { status: 'published' }),
+  missing_prealerts: linkTo('announce', undefined, { status: 'missing' }),
   overdue_bills: linkTo('bills', undefined, { overdue: 'true' }),
 };
 

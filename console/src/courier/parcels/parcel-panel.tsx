@@ -86,7 +86,7 @@ function Details({ parcel, onChanged }: { parcel: PackageDetail; onChanged: () =
                 {bill.invoice_number}
               </a>,
             ],
-            [t('common.status'), textOf('bill', bill.status)],
+            [t('common.status'), textOf('officeBill', bill.status)],
             [t('statement.amount'), money(bill.amount)],
           ]}
         />

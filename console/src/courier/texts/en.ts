@@ -1,5 +1,16 @@
 /** The texts of the couriers' pages, in English. They load with these, so that a station does not wait for them. */
 export const en = {
+  'heard.carrier': 'Carrier',
+  'heard.corrected': 'corrected',
+  'heard.actionNeeded': 'Somebody must act.',
+  'heard.correct': 'Correct the carrier',
+  'heard.hint': 'Empty shows again what the sender says.',
+  'heard.saved': 'Carrier saved.',
+  'carrierStatus.announced': 'The carrier knows it',
+  'carrierStatus.moving': 'On its way',
+  'carrierStatus.delivered_at_warehouse_door': 'Delivered, says the carrier',
+  'carrierStatus.problem': 'Problem at the carrier',
+  'carrierStatus.silent': 'The carrier says nothing',
   'setUp.title': 'Set up your courier',
   'setUp.done': '{done} of {count} done',
   'setUp.isDone': 'Done',
@@ -181,6 +192,8 @@ export const en = {
   'dev.rotateAgainEffect':
     'The secret before the present one stops working at once. Webhooks get a signature of the new secret, and for 24 hours one of the present secret too.',
   'dev.secretNewHint': 'Put it into your system within 24 hours.',
+  'dev.sandbox': 'Sandbox …',
+  'dev.sandboxGuide': 'Try requests in a sandbox',
   'dev.docs': 'Documentation',
   'dev.quickStart': 'Quick start',
   'dev.reference': 'All operations',
@@ -188,17 +201,6 @@ export const en = {
   'dev.sdks': 'Libraries for your language',
   'dev.goingLive': 'Before you go live',
   'myProfile.hint': 'Your bills show this address. Mails about your flights and bills go to the e-mail.',
-  'myProfile.logo': 'Logo',
-  'myProfile.logoOf': 'Logo of {name}',
-  'myProfile.noLogo': 'No logo yet.',
-  'myProfile.chooseLogo': 'Upload a logo',
-  'myProfile.replaceLogo': 'Replace the logo',
-  'myProfile.logoHint': 'PNG or JPEG up to 2 MB, or SVG up to 256 kB. It is on your bills.',
-  'myProfile.logoStored': 'The logo is stored.',
-  'myProfile.deleteLogo': 'Delete the logo',
-  'myProfile.deleteEffect':
-    'The picture is deleted for ever, pages that show it get none, and bills are printed without it. You can upload another one.',
-  'myProfile.logoDeleted': 'The logo is deleted.',
 } as const;
 
 export type CourierKey = keyof typeof en;

@@ -2,6 +2,17 @@ import type { CourierKey } from './en.js';
 
 /** The texts of the couriers' pages, in Spanish. */
 export const es: Record<CourierKey, string> = {
+  'heard.carrier': 'Transportista',
+  'heard.corrected': 'corregido',
+  'heard.actionNeeded': 'Alguien debe actuar.',
+  'heard.correct': 'Corregir el transportista',
+  'heard.hint': 'Vacío muestra otra vez lo que dice el remitente.',
+  'heard.saved': 'Transportista guardado.',
+  'carrierStatus.announced': 'El transportista lo conoce',
+  'carrierStatus.moving': 'En camino',
+  'carrierStatus.delivered_at_warehouse_door': 'Entregado, según el transportista',
+  'carrierStatus.problem': 'Problema con el transportista',
+  'carrierStatus.silent': 'El transportista no dice nada',
   'setUp.title': 'Configure su courier',
   'setUp.done': '{done} de {count} hechos',
   'setUp.isDone': 'Hecho',
@@ -184,6 +195,8 @@ export const es: Record<CourierKey, string> = {
   'dev.rotateAgainEffect':
     'El secreto anterior al actual deja de funcionar de inmediato. Los webhooks llevan una firma del secreto nuevo, y durante 24 horas también una del actual.',
   'dev.secretNewHint': 'Póngalo en su sistema antes de 24 horas.',
+  'dev.sandbox': 'Entorno de pruebas …',
+  'dev.sandboxGuide': 'Probar solicitudes en un entorno de pruebas',
   'dev.docs': 'Documentación (en inglés)',
   'dev.quickStart': 'Primeros pasos',
   'dev.reference': 'Todas las operaciones',
@@ -192,15 +205,4 @@ export const es: Record<CourierKey, string> = {
   'dev.goingLive': 'Antes de empezar en producción',
   'myProfile.hint':
     'Sus facturas muestran esta dirección. Los correos sobre sus vuelos y facturas van al correo electrónico.',
-  'myProfile.logo': 'Logotipo',
-  'myProfile.logoOf': 'Logotipo de {name}',
-  'myProfile.noLogo': 'Aún sin logotipo.',
-  'myProfile.chooseLogo': 'Subir un logotipo',
-  'myProfile.replaceLogo': 'Cambiar el logotipo',
-  'myProfile.logoHint': 'PNG o JPEG de hasta 2 MB, o SVG de hasta 256 kB. Aparece en sus facturas.',
-  'myProfile.logoStored': 'El logotipo está guardado.',
-  'myProfile.deleteLogo': 'Borrar el logotipo',
-  'myProfile.deleteEffect':
-    'La imagen se borra para siempre, las páginas que la muestran se quedan sin ella, y las facturas se imprimen sin ella. Puede subir otra.',
-  'myProfile.logoDeleted': 'El logotipo está borrado.',
 };

@@ -8,6 +8,7 @@ import { t } from '../../texts/texts.js';
 import { useScans } from '../../ui/keys.js';
 import { useAction } from '../../ui/load.js';
 import { Field, Problem } from '../../ui/parts.js';
+import { DocumentField } from '../../owners/claim-documents.js';
 import { CustomerChoice } from '../ui/customer-choice.js';
 
 type Props = { onClose: () => void; onDone: () => void };
@@ -16,18 +17,12 @@ type Props = { onClose: () => void; onDone: () => void };
 export function ClaimDialog({ onClose, onDone }: Props) {
   const [trackingNumber, setTrackingNumber] = useState('');
   const [customer, setCustomer] = useState<Customer>();
+  const [file, setFile] = useState<File>();
   useScans(({ text }) => setTrackingNumber(text));
   const claim = useAction(async () => {
     if (!customer) throw new Error(t('announce.chooseCustomer'));
-    try {
-      await api().claims.claimParcel({
-        tracking_number: trackingNumber.trim(),
-        user_code: customer.user_code,
-      });
-    } catch (error) {
-      const isLimit = error instanceof ApiError && error.code === 'quota_exceeded';
-      throw new Error(isLimit ? t('myClaim.limit') : messageOf(error), { cause: error });
-    }
+    const claimed = await store(trackingNumber.trim(), customer.user_code);
+    if (file) await addTo(claimed, file);
     toast(t('myClaim.stored', { number: trackingNumber.trim() }));
     onDone();
   });
@@ -49,6 +44,7 @@ export function ClaimDialog({ onClose, onDone }: Props) {
           required
         />
         <CustomerChoice label={t('common.customer')} customer={customer} onChoose={setCustomer} />
+        <DocumentField isBusy={claim.isBusy} onFile={setFile} />
         <section class="stack">
           <h3>{t('myClaim.next')}</h3>
           <ol class="next-steps">
@@ -73,4 +69,23 @@ export function ClaimDialog({ onClose, onDone }: Props) {
       </form>
     </FormDialog>
   );
+}
+
+/** Returns the claim's identifier. */
+async function store(tracking_number: string, user_code: string): Promise<string> {
+  try {
+    return (await api().claims.claimParcel({ tracking_number, user_code })).data.claim_id;
+  } catch (error) {
+    const isLimit = error instanceof ApiError && error.code === 'quota_exceeded';
+    throw new Error(isLimit ? t('myClaim.limit') : messageOf(error), { cause: error });
+  }
+}
+
+/** The claim is stored already. Sending it again changes nothing but its customer. */
+async function addTo(claim_id: string, document: File): Promise<void> {
+  try {
+    await api().claims.addDocument({ claim_id, document });
+  } catch (error) {
+    throw new Error(t('proof.notAdded', { reason: messageOf(error) }), { cause: error });
+  }
 }

@@ -6,8 +6,11 @@ import type { ListColumn } from '../../office/list/table.js';
 import { FactList, Panel } from '../../office/ui/panel.js';
 import { api } from '../../session/session.js';
 import { dateTime, t, textOf } from '../../texts/texts.js';
-import { Empty, Heading, Tag } from '../../ui/parts.js';
+import { Empty, Heading, Problem, Tag } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
+import { ClaimDocuments, DocumentField, MAX_DOCUMENTS } from '../../owners/claim-documents.js';
+import { toast } from '../../office/ui/toasts.js';
+import { useAction } from '../../ui/load.js';
 import { PageTabs } from '../ui/page-tabs.js';
 import { useWanted } from '../ui/wanted.js';
 import { ClaimDialog } from './claim-dialog.js';
@@ -112,7 +115,11 @@ export function ClaimsPage() {
               title={claim?.tracking_number ?? t('courierPage.claims')}
               closeLink={address.linkTo()}
             >
-              {claim ? <Claim of={claim} /> : <Empty title={t('myClaim.elsewhere')} />}
+              {claim ? (
+                <Claim of={claim} onChanged={loaded.reload} />
+              ) : (
+                <Empty title={t('myClaim.elsewhere')} />
+              )}
             </Panel>
           )
         }
@@ -130,27 +137,49 @@ export function ClaimsPage() {
   );
 }
 
-const Claim = ({ of: claim }: { of: ParcelClaim }) => (
-  <div class="stack">
-    <FactList
-      facts={[
-        [t('common.status'), <ClaimTag key="status" status={claim.status} />],
-        [
-          t('common.customer'),
-          <a key="customer" href={linkTo('customers', claim.user_code)}>
-            {claim.user_code}
-          </a>,
-        ],
-        [t('myClaim.reason'), reasonOf(claim)],
-        [t('myClaim.at'), dateTime(claim.created_at)],
-        [t('myClaim.decided'), claim.decided_at && dateTime(claim.decided_at)],
-      ]}
-    />
-    {claim.status === 'open' && <p>{t('myClaim.next2')}</p>}
-    {claim.package_id && (
-      <p>
-        <a href={linkTo('parcels', claim.package_id)}>{t('myClaim.parcel')}</a>
-      </p>
-    )}
-  </div>
-);
+function Claim({ of: claim, onChanged }: { of: ParcelClaim; onChanged: () => void }) {
+  const { claim_id, documents } = claim;
+  const add = useAction(async (file: File) => {
+    await api().claims.addDocument({ claim_id, document: file });
+    toast(t('proof.added'));
+    onChanged();
+  });
+  return (
+    <div class="stack">
+      <FactList
+        facts={[
+          [t('common.status'), <ClaimTag key="status" status={claim.status} />],
+          [
+            t('common.customer'),
+            <a key="customer" href={linkTo('customers', claim.user_code)}>
+              {claim.user_code}
+            </a>,
+          ],
+          [t('myClaim.reason'), reasonOf(claim)],
+          [t('myClaim.at'), dateTime(claim.created_at)],
+          [t('myClaim.decided'), claim.decided_at && dateTime(claim.decided_at)],
+          [t('proof.title'), <ClaimDocuments key="documents" of={documents} />],
+        ]}
+      />
+      {claim.status === 'open' && (
+        <>
+          <p>{t('myClaim.next2')}</p>
+          {documents.length < MAX_DOCUMENTS && (
+            <DocumentField
+              // A new field, so that the same file can be chosen again.
+              key={documents.length}
+              isBusy={add.isBusy}
+              onFile={(file) => file && add.run(file)}
+            />
+          )}
+          <Problem text={add.error} />
+        </>
+      )}
+      {claim.package_id && (
+        <p>
+          <a href={linkTo('parcels', claim.package_id)}>{t('myClaim.parcel')}</a>
+        </p>
+      )}
+    </div>
+  );
+}

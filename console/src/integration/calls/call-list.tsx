@@ -141,10 +141,23 @@ const filters = () => [
   },
 ];
 
+/** The row, the field and the reason. */
+const refusedText = ({ row, field, code }: ApiCall['refused'][number]): string =>
+  `${row === undefined ? '' : `${t('calls.row', { row })} `}${field} (${code})`;
+
 const mono = (text: string): ComponentChildren => <span class="mono break">{text}</span>;
 
 function Facts({ of: call }: { of: ApiCall }) {
-  const { code, method, path, credential_name: name, credential_hint: hint, parcels, parcel_count } = call;
+  const {
+    code,
+    refused,
+    method,
+    path,
+    credential_name: name,
+    credential_hint: hint,
+    parcels,
+    parcel_count,
+  } = call;
   const more = parcel_count - parcels.length;
   return (
     <div class="stack">
@@ -153,6 +166,7 @@ function Facts({ of: call }: { of: ApiCall }) {
           [t('calls.at'), dateTime(call.called_at)],
           [t('calls.result'), <ResultTag key="result" of={call} />],
           [t('calls.code'), code && mono(code)],
+          [t('calls.refused'), refused.length > 0 && mono(refused.map(refusedText).join(', '))],
           [t('calls.path'), path && mono(`${method ?? ''} ${path}`)],
           [t('calls.duration'), t('calls.took', { ms: call.duration_ms })],
           [

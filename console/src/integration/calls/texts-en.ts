@@ -14,6 +14,8 @@ export const callsEn = {
   'calls.path': 'Path',
   'calls.result': 'Result',
   'calls.code': 'Code',
+  'calls.refused': 'Refused fields',
+  'calls.row': 'Row {row}:',
   'calls.duration': 'Duration',
   'calls.took': '{ms} ms',
   'calls.credential': 'Credential',

@@ -15,6 +15,8 @@ export const callsEs: Record<CallsKey, string> = {
   'calls.path': 'Ruta',
   'calls.result': 'Resultado',
   'calls.code': 'Código',
+  'calls.refused': 'Campos rechazados',
+  'calls.row': 'Fila {row}:',
   'calls.duration': 'Duración',
   'calls.took': '{ms} ms',
   'calls.credential': 'Credencial',

@@ -82,6 +82,7 @@ const STAFF: LocalEntry[] = [
   },
   { kind: 'page', of: 'settings.title', title: 'settingsTab.carriers', office: 'settings', part: 'carriers' },
   { kind: 'action', title: 'carrier.new', office: 'settings', part: 'carriers', query: { new: 'carrier' } },
+  { kind: 'page', of: 'settings.title', title: 'settingsTab.stations', office: 'settings', part: 'stations' },
   {
     kind: 'page',
     of: 'settings.title',

@@ -29,6 +29,8 @@ export const officeFailuresEs: Record<string, string> = {
   payment_not_found: 'Este pago no existe. Recargue la página.',
   rate_not_found: 'Este tramo ya no existe. Recargue la página.',
   rename_unfinished: 'El cambio de código anterior aún no termina. Espere un momento e inténtelo de nuevo.',
+  sandbox_exists: 'Ya hay un entorno de pruebas. Ciérrelo antes de crear otro.',
+  sandbox_not_found: 'No hay un entorno de pruebas. Cree uno.',
   sync_url_missing: 'El courier no tiene una dirección de clientes. Configúrela en Webhooks.',
   too_many_package_events: 'El paquete tiene demasiados eventos. Solo se puede entregar o devolver.',
   too_many_users: 'El courier ya tiene demasiados usuarios. Use de nuevo uno desactivado.',

@@ -1,5 +1,5 @@
-import { t } from '../../texts/texts.js';
 import { officeLink } from '../../ui/router.js';
+import { TabBar } from '../../ui/bars/tab-bar.js';
 
 type TabsProps = {
   base: [page: string, ...parts: string[]];
@@ -9,7 +9,7 @@ type TabsProps = {
 
 /** The parts of an object. Each has an address. */
 export const Tabs = ({ base, tabs, current }: TabsProps) => (
-  <nav class="tabs" aria-label={t('office.parts')}>
+  <TabBar current={current}>
     {tabs.map(([id, title]) => (
       <a
         key={id}
@@ -19,5 +19,5 @@ export const Tabs = ({ base, tabs, current }: TabsProps) => (
         {title}
       </a>
     ))}
-  </nav>
+  </TabBar>
 );

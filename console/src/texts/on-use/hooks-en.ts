@@ -43,6 +43,15 @@ export const hooksEn = {
   'hooks.notKept':
     'Request and response of this attempt are not kept. They are of failures, of tests, and of some of the successes.',
   'hooks.noAttempt': 'Nothing was sent yet.',
+  'hooks.batches': 'Batches sent again',
+  'hooks.batchesHint':
+    'Parcels that somebody chose in the list of parcels to be sent to the systems of their couriers again.',
+  'hooks.noBatches': 'Nothing was sent again yet.',
+  'hooks.batchAt': 'Time',
+  'hooks.batchBy': 'Asked for by',
+  'hooks.staff': 'The warehouse',
+  'hooks.batchSent': 'Sent',
+  'hooks.batchFailed': 'Failed',
   'hooks.masked': 'Secrets are replaced by ***.',
   'endpoint.get_customers': 'Customers',
   'outcome.delivered': 'Accepted',

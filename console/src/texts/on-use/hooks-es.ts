@@ -45,6 +45,15 @@ export const hooksEs: Record<HooksKey, string> = {
   'hooks.notKept':
     'La solicitud y la respuesta de este intento no se guardan. Se guardan las de los fallos, las de las pruebas y las de algunos éxitos.',
   'hooks.noAttempt': 'Todavía no se envió nada.',
+  'hooks.batches': 'Lotes reenviados',
+  'hooks.batchesHint':
+    'Paquetes que alguien eligió en la lista de paquetes para reenviarlos a los sistemas de sus couriers.',
+  'hooks.noBatches': 'Todavía no se reenvió nada.',
+  'hooks.batchAt': 'Hora',
+  'hooks.batchBy': 'Pedido por',
+  'hooks.staff': 'El almacén',
+  'hooks.batchSent': 'Enviados',
+  'hooks.batchFailed': 'Fallidos',
   'hooks.masked': 'Los secretos se reemplazan por ***.',
   'endpoint.get_customers': 'Clientes',
   'outcome.delivered': 'Aceptado',

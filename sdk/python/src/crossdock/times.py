@@ -6,13 +6,13 @@ from datetime import datetime, timezone
 
 
 def parse_time(text: str | datetime) -> datetime:
-    """Returns the time that a text of a webhook means. It names no zone, and is in UTC.
+    """Returns the time that a text of a webhook means. It is in UTC, also if it names no zone.
 
     The records of this library have datetimes, which it returns as they are.
     """
     if isinstance(text, datetime):
         return text
-    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+    return datetime.fromisoformat(text.rstrip("Z")).replace(tzinfo=timezone.utc)
 
 
 def format_time(value: str | datetime) -> str:

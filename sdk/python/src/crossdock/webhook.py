@@ -21,10 +21,10 @@ from .times import parse_time
 
 @dataclass(frozen=True)
 class Event:
-    """A change to one of the courier's packages, from a webhook or from the list of events."""
+    """A change to a package, pre-alert, bill or flight of the courier, from a webhook or from the list of events."""
 
     type: str
-    """`package.created`, `package.updated`, `package.status_changed`, `webhook.test`, or a newer type."""
+    """For example `package.created` or `prealert.received`, or a type that is newer than this library."""
 
     event_id: str
     """The same when the event is sent again. Ignore an event_id that you have already processed."""
@@ -37,7 +37,7 @@ class Event:
     """When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`."""
 
     data: dict[str, Any]
-    """The package, as the reference describes it for the type."""
+    """The package, pre-alert, bill or flight, as the reference describes it for the type."""
 
     @property
     def time(self) -> datetime:
@@ -45,12 +45,17 @@ class Event:
         return parse_time(self.timestamp)
 
     @property
+    def timestamp_utc(self) -> str:
+        """The same as RFC 3339 writes it, `YYYY-MM-DDTHH:MM:SSZ`."""
+        return f"{self.timestamp.replace(' ', 'T')}Z"
+
+    @property
     def typed(self) -> TypedEvent | None:
         """The event as the class of its type, with its record in `data`. None for a type that this version lacks.
 
         if isinstance(event.typed, PackageCreatedEvent): print(event.typed.data.weight)
         """
-        return typed_event(self.type, asdict(self))
+        return typed_event(self.type, {**asdict(self), "timestamp_utc": self.timestamp_utc})
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Event:

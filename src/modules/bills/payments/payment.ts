@@ -4,6 +4,7 @@ import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js'
 import { newId } from '../../../platform/values/ids.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { lockBill, type ActionInput } from '../shared/locked-bill.js';
+import { emitBillEvents } from '../shared/bill-events.js';
 import { currentDate, insertPayment, markVoid, type NewPayment, type SettledRow } from './payment-queries.js';
 
 /** Voided payments count too. A PDF of a bill with 10,000 payments took half a minute. */
@@ -36,6 +37,7 @@ export async function recordPayment(
       ...{ paid_amount: row.paidAmount, status: row.status },
     };
     auditLater(tx, 'bill.payment_recorded', bill.id, { before, after });
+    if (row.status === 'paid') await emitBillEvents(tx, 'bill.paid', [bill.id]);
     return { billId: bill.id, paymentId, row, isChanged: true };
   });
 }
@@ -69,6 +71,7 @@ export async function voidPayment(ctx: UserContext, input: ActionInput<'void_pay
     const before = { ...amounts, paid_amount: bill.paidAmount, status: bill.status };
     const after = { paid_amount: row.paidAmount, status: row.status, void_reason: reason };
     auditLater(tx, 'bill.payment_voided', billId, { before, after });
+    if (bill.status === 'paid' && row.status !== 'paid') await emitBillEvents(tx, 'bill.reopened', [billId]);
     return { billId, paymentId, row, isChanged: true };
   });
 }

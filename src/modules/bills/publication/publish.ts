@@ -2,6 +2,7 @@ import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { lockDraft, type ActionInput, type LockedBill } from '../shared/locked-bill.js';
+import { emitBillEvents } from '../shared/bill-events.js';
 import { publishDraft, type PublishedRow } from './publish-queries.js';
 
 export type Published = { billId: string; row: PublishedRow };
@@ -19,8 +20,21 @@ export async function publishBill(
     const bill = await lockDraft(tx, billId);
     const row = await publishLocked(tx, bill);
     if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
+    await reportPublished(tx, [{ ...row, id: bill.id }]);
     return { billId: bill.id, row };
   });
+}
+
+/** Reports bills that the transaction has published to their couriers. A bill of 0.00 is also paid. Returns how many events that are at most. */
+export async function reportPublished(
+  tx: UserTx,
+  bills: (Pick<PublishedRow, 'status'> & { id: string })[],
+): Promise<number> {
+  const ids = bills.map(({ id }) => id);
+  const paid = bills.filter(({ status }) => status === 'paid').map(({ id }) => id);
+  await emitBillEvents(tx, 'bill.published', ids);
+  await emitBillEvents(tx, 'bill.paid', paid);
+  return ids.length + paid.length;
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { countOf } from '../../../platform/values/count-of.js';
-import { publishLocked } from '../publication/publish.js';
+import { OPTIONAL_EVENT_BYTES } from '../../webhooks/public.js';
+import { publishLocked, reportPublished } from '../publication/publish.js';
 import type { CourierRow, RunBillRow } from './list-queries.js';
 import { periodOfMonth } from '../../../platform/values/time.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
@@ -17,11 +18,11 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
  * publication locks the tenant's counter: single publications take the two in the same order. A draft that does not match its lines
  * is refused, and the others are published.
  */
-export function publishRun(ctx: UserContext, input: RunInput<'publish'>): Promise<RunOutcome> {
+export async function publishRun(ctx: UserContext, input: RunInput<'publish'>): Promise<RunOutcome> {
   const { courier_ids: chosen, after } = input;
   const month = periodOfMonth(input.month);
   const courierIds = chosen && chosenAfter(chosen, after);
-  return ctx.write(async (tx) => {
+  const { events, ...outcome } = await ctx.write(async (tx) => {
     const found = await tx.query(lockDraftsOfMonth(tx, { month, courierIds, after, limit: MAX_BILLS + 1 }));
     const drafts = found.slice(0, MAX_BILLS);
     // The courier whose remaining drafts, if any, are for the next request.
@@ -36,9 +37,17 @@ export function publishRun(ctx: UserContext, input: RunInput<'publish'>): Promis
       const courier = couriers.find((each) => each.courierId === courierId);
       results.push({ courierId, courier, warnings: [], ...(await publishCourier(tx, courier, own)) });
     }
-    if (stoppedAt === undefined) return { results, nextAfter: null };
-    return { results, nextAfter: targets.filter((id) => id < stoppedAt).at(-1) ?? after ?? FIRST };
+    const published = results.flatMap(({ bills }) => bills);
+    const events = await reportPublished(
+      tx,
+      published.map(({ billId: id, status }) => ({ id, status })),
+    );
+    if (stoppedAt === undefined) return { results, nextAfter: null, events };
+    return { results, nextAfter: targets.filter((id) => id < stoppedAt).at(-1) ?? after ?? FIRST, events };
   });
+  // The request names no bill.
+  ctx.noteWrites({ furtherBytes: events * OPTIONAL_EVENT_BYTES });
+  return outcome;
 }
 
 async function publishCourier(

@@ -4,6 +4,7 @@ import type { Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
 import { changeFields } from '../settings/update-settings.js';
 import { assertAcceptable, pickContact, type CourierUpdate } from '../shared/profile.js';
+import { endSandbox } from '../shared/end-sandbox.js';
 import { switchActivity, type RecordRow, countOfCouriers, oneCourier, pageOfCouriers } from './queries.js';
 import { readPage, type Page } from '../../../platform/context/read-page.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
@@ -61,6 +62,8 @@ export async function setActivity(
     if (isChanged) {
       const action = isActive ? 'courier.activated' : 'courier.deactivated';
       auditLater(tx, action, courierId, { before: { is_active: !isActive }, after: { is_active: isActive } });
+      // Its credentials are of a tenant of their own, where the courier stays active.
+      if (!isActive) await endSandbox(tx, courierId);
     }
     return { row: await readRecord(tx, courierId), isChanged };
   });

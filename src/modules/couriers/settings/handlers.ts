@@ -133,6 +133,8 @@ const FIELDS_OF_TOKENS = new Set([
   'api_url_update_package',
   'add_package_format',
   'update_package_format',
+  'add_package_events',
+  'update_package_events',
 ]);
 
 /** @throws ApiError token_not_accepted if a service token sends anything but webhook URLs, or the rotation of their secret */

@@ -25,7 +25,7 @@ const profileAddress = (
   where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
 /**
- * Tells the owners of a courier, and the address of its profile before the change, that its data go elsewhere (decision 0135). A job,
+ * Tells the owners of a courier, and the address of its profile before the change, that its data go elsewhere, or that other events are sent (decisions 0135 and 0145). A job,
  * because a courier sees neither its users nor the mails. Beyond the limit of mails nobody is told: the change itself is done.
  */
 export async function tellCourierOwners({ db }: { db: Db }, job: Jobs['tellCourierOwners']): Promise<void> {

@@ -13,6 +13,7 @@ import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import {
   assertAcceptable,
+  assertFlatTypes,
   CONTACT,
   profileDifference,
   mergeFields,
@@ -20,7 +21,7 @@ import {
   type SentFields,
 } from '../shared/profile.js';
 import { selectCourier } from './queries.js';
-import { assertMayRedirect, isRedirected } from './redirection.js';
+import { assertMayRedirect, assertMaySend, isRedirected } from './redirection.js';
 import { decryptSettings, type Settings } from './settings.js';
 import {
   assertConfirmed,
@@ -36,7 +37,7 @@ export type SettingsUpdate = { courierId: string; sent: SentFields };
 
 /**
  * Changes the given fields that differ. Without a difference it writes nothing.
- * @throws ApiError validation_failed, courier_not_found, quota_exceeded, token_not_accepted
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded, token_not_accepted, scope_missing
  */
 export async function updateSettings(
   ctx: UserContext,
@@ -68,6 +69,7 @@ export async function changeFields(
   if (!row) throw new ApiError('courier_not_found');
   const before = decryptSettings(tx, secrets, row);
   const after = mergeFields(before, sent);
+  assertFlatTypes(after, sent);
   const difference = profileDifference(before, after);
   const isToken = tx.caller.kind === 'token';
   const change = { row, before, after };
@@ -77,6 +79,7 @@ export async function changeFields(
   if (!difference && !isConfirmed) return false;
   if (isToken) assertKnownTargets(change);
   assertConfirmed(change, ofTokens);
+  await assertMaySend(tx, change);
   await assertMayRedirect(tx, change, settle);
   await saveFields(tx, secrets, change, ofTokens);
   auditLater(tx, 'courier.updated', courierId, withUrlsOfTokens(difference, row.urlsOfTokens, ofTokens));

@@ -7,6 +7,7 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { EventType } from './event-types.js';
 
 /** What a webhook URL receives. */
 export type WebhookFormat = components['schemas']['WebhookFormat'];
@@ -31,10 +32,16 @@ export const SYSTEM = {
   api_url_update_package: 'apiUrlUpdatePackage',
   add_package_format: 'addPackageFormat',
   update_package_format: 'updatePackageFormat',
+  add_package_events: 'addPackageEvents',
+  update_package_events: 'updatePackageEvents',
 } as const;
 
 type FieldsOf<Names extends Record<string, keyof Courier>> = {
-  -readonly [Name in keyof Names]: Name extends `${Endpoint}_format` ? WebhookFormat : Courier[Names[Name]];
+  -readonly [Name in keyof Names]: Name extends `${Endpoint}_format`
+    ? WebhookFormat
+    : Name extends `${Endpoint}_events`
+      ? EventType[]
+      : Courier[Names[Name]];
 };
 /** A profile without the settings for the courier's own system. */
 export type ContactFields = FieldsOf<typeof CONTACT>;
@@ -46,6 +53,9 @@ export type ProfileFields = ContactFields & SystemFields & { api_token: string |
 const keysOf = <Names extends object>(names: Names) => Object.keys(names) as (keyof Names)[];
 export const CONTACT_NAMES = keysOf(CONTACT);
 const NAMES = [...CONTACT_NAMES, ...keysOf(SYSTEM), 'api_token'] as const;
+type ListName = `${Endpoint}_events`;
+const isList = (name: string): name is ListName => name.endsWith('_package_events');
+const TEXT_NAMES = NAMES.filter((name): name is Exclude<(typeof NAMES)[number], ListName> => !isList(name));
 
 export type SentFields = Pick<
   Extract<BodyOf<'updateCourierSettings'>, { courier_name?: string }>,
@@ -75,7 +85,10 @@ export const problemsOf = (
   sent: SentFields,
   rules: OutboundRules,
 ): Record<string, FieldProblem | undefined> =>
-  fieldsOf(NAMES, (name) => problemOf(name, sent[name] ?? '', rules));
+  fieldsOf(NAMES, (name) => {
+    const value = sent[name] ?? '';
+    return typeof value === 'string' ? problemOf(name, value, rules) : undefined;
+  });
 
 function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
   if (name === 'api_token') return /^(?: *|[!-~]+)$/.test(text) ? undefined : ['token_characters'];
@@ -93,12 +106,37 @@ function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules
 
 /** Returns the stored fields, overwritten by the given ones. A blank text clears a field. */
 export const mergeFields = (stored: ProfileFields, sent: SentFields): ProfileFields => ({
-  ...fieldsOf(NAMES, (name) => textOr(stored[name], sent[name])),
+  ...fieldsOf(TEXT_NAMES, (name) => textOr(stored[name], sent[name])),
+  add_package_events: typesOr(stored.add_package_events, sent.add_package_events),
+  update_package_events: typesOr(stored.update_package_events, sent.update_package_events),
   // The contract rejects a blank name and a blank format.
   courier_name: sent.courier_name ?? stored.courier_name,
   add_package_format: sent.add_package_format ?? stored.add_package_format,
   update_package_format: sent.update_package_format ?? stored.update_package_format,
 });
+
+/** Returns the stored types unless others were sent. Their order means nothing, so it is no difference. */
+const typesOr = (stored: EventType[], sent: EventType[] | undefined): EventType[] =>
+  sent === undefined || (sent.length === stored.length && sent.every((type) => stored.includes(type)))
+    ? stored
+    : sent;
+
+/**
+ * A flat URL has only packages, so an event of another type could not be sent to it.
+ * @throws ApiError validation_failed
+ */
+export function assertFlatTypes(fields: SystemFields, sent: SentFields): void {
+  const problems = (['add_package', 'update_package'] as const).flatMap(
+    (endpoint): [string, FieldProblem][] => {
+      const isFlat = fields[`${endpoint}_format`] !== 'event';
+      const hasOthers = fields[`${endpoint}_events`].some((type) => !type.startsWith('package.'));
+      if (!isFlat || !hasOthers) return [];
+      const field = sent[`${endpoint}_events`] === undefined ? `${endpoint}_format` : `${endpoint}_events`;
+      return [[field, ['only_packages']]];
+    },
+  );
+  assertUsable(Object.fromEntries(problems));
+}
 
 /** Returns the differing fields for the audit trail. It learns only whether a token is set. */
 export const profileDifference = (before: ProfileFields, after: ProfileFields) =>

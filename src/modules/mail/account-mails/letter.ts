@@ -82,9 +82,9 @@ const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
     advice: 'If you did not request this, tell your administrator at once.',
   },
   courier_redirected: {
-    subject: 'The data of your courier go elsewhere',
+    subject: 'The webhooks or the address of your courier were changed',
     summary:
-      'Somebody changed where we send the data of your courier: a webhook URL, or the e-mail address of its profile. This mail goes to its owners and to the old address.',
+      'Somebody changed where we send the data of your courier, or which: a webhook URL, the events that a URL gets, or the e-mail address of its profile. This mail goes to its owners and to the old address.',
     advice:
       'If nobody of your team did this, change it back, end all open sessions of your users, and tell the warehouse at once.',
   },

@@ -1,20 +1,20 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ManifestMail } from '../../../platform/db/models/types.js';
+import { isSandbox } from '../../../platform/db/sandbox.js';
 import { empty, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 
 export type MailTable = 'manifest_mails' | 'account_mails' | 'bill_mails';
 
+/** `isOfSandbox`: nothing of it may leave the service. */
+export type ClaimedMail = Pick<ManifestMail, 'attemptCount'> & { isOfSandbox: boolean };
+
 /** Claims a queued mail and counts the attempt. */
-export function claimMail(
-  ctx: SystemScope,
-  table: MailTable,
-  mailId: string,
-): Sql<Pick<ManifestMail, 'attemptCount'>> {
+export function claimMail(ctx: SystemScope, table: MailTable, mailId: string): Sql<ClaimedMail> {
   return sql`
     update ${raw(table)} mail set attempt_count = attempt_count + 1
     where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'
-    returning attempt_count as "attemptCount"`;
+    returning attempt_count as "attemptCount", ${isSandbox(ctx)} as "isOfSandbox"`;
 }
 
 /** The result of an attempt. `queued` means that it will be retried. */

@@ -4,7 +4,7 @@ import { makeContext, type SystemContext } from '../../../platform/context/reque
 import type { Db } from '../../../platform/db/database.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
-import { recordOutcome, claimMail, type MailOutcome, type MailTable } from './queries.js';
+import { recordOutcome, claimMail, type ClaimedMail, type MailOutcome, type MailTable } from './queries.js';
 import type { SendResult, Mailer } from '../../../platform/mail/send-result.js';
 
 export type MailDeps = {
@@ -42,12 +42,12 @@ export async function sendMail(
 ): Promise<void> {
   // One context for the claim, which commits before the mail is sent, and one for the outcome.
   const contextOf = () => makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
-  const attempt = await claim(contextOf(), table, mailId);
+  const claimed = await claim(contextOf(), table, mailId);
   // The mail is already settled.
-  if (attempt === undefined) return;
+  if (claimed === undefined) return;
+  const { attemptCount: attempt } = claimed;
   const ctx = contextOf();
-  const mail = { ctx, id: mailId };
-  const outcome = attempt > MAX_ATTEMPTS ? GIVEN_UP : await tryToSend(mail, compose, mailer, attempt);
+  const outcome = whyNotTried(claimed) ?? (await tryToSend({ ctx, id: mailId }, compose, mailer, attempt));
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
   await ctx.write([recordOutcome(ctx, table, mailId, { status, recipient, error })]);
@@ -72,10 +72,17 @@ type Outcome = {
 // Earlier attempts ended without a result, because the worker was killed or crashed.
 const GIVEN_UP: Outcome = { status: 'failed', reason: `given up after ${MAX_ATTEMPTS} attempts` };
 
-/** Claims the mail and returns the number of the attempt, or undefined if the mail is already settled. */
-async function claim(ctx: SystemContext, table: MailTable, mailId: string): Promise<number | undefined> {
+const OF_SANDBOX: Outcome = { status: 'skipped', reason: 'no mail leaves a sandbox' };
+
+function whyNotTried({ isOfSandbox, attemptCount }: ClaimedMail): Outcome | undefined {
+  if (isOfSandbox) return OF_SANDBOX;
+  return attemptCount > MAX_ATTEMPTS ? GIVEN_UP : undefined;
+}
+
+/** Claims the mail. Returns undefined if it is already settled. */
+async function claim(ctx: SystemContext, table: MailTable, mailId: string): Promise<ClaimedMail | undefined> {
   const [[claimed]] = await ctx.write([claimMail(ctx, table, mailId)]);
-  return claimed?.attemptCount;
+  return claimed;
 }
 
 async function tryToSend(

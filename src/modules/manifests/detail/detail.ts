@@ -3,7 +3,8 @@ import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { selectDisputed, selectFigures, selectInfo, selectPackages } from './queries.js';
 import { toDetail } from './view.js';
-import { readPageBefore } from '../../../platform/context/read-page.js';
+import { pageBefore, readPageBefore, type PageBefore } from '../../../platform/context/read-page.js';
+import { pageOfChanges, type ChangeRow, type ChangesQuery } from './change-queries.js';
 import { pageOfManifests, type ManifestQuery } from './list-queries.js';
 
 /**
@@ -31,4 +32,14 @@ export async function readManifest(
   if (!info) throw new ApiError('manifest_not_found');
   const detail = await toDetail(info, { packages, figures }, isForCourier);
   return doubtful ? { ...detail, disputed: doubtful.map((row) => row.id) } : detail;
+}
+
+/**
+ * Returns one page of a manifest's changes, newest first.
+ * @throws ApiError manifest_not_found
+ */
+export async function readChanges(ctx: UserContext, query: ChangesQuery): Promise<PageBefore<ChangeRow>> {
+  const [[found], rows] = await ctx.read([selectInfo(ctx, query.manifest_id), pageOfChanges(ctx, query)]);
+  if (!found) throw new ApiError('manifest_not_found');
+  return pageBefore(rows, query.limit);
 }

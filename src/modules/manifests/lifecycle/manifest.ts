@@ -18,8 +18,9 @@ import {
   removeManifest,
   type ManifestRow,
 } from './queries.js';
+import { OPTIONAL_EVENT_BYTES } from '../../webhooks/public.js';
 import { assertNothingLoaded } from './loaded.js';
-import { applyStatusToPackages } from './transitions.js';
+import { applyStatusToPackages, type Moved } from './transitions.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
 type Creation = BodyOf<'createManifest'> & Omit<Extract<ManageBody, { action: 'create_manifest' }>, 'action'>;
@@ -70,7 +71,7 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
     return { status, awbCheck: checkAwb(after.awb_number), isChanged, moved };
   });
   // The request names no package.
-  ctx.noteWrites({ furtherBytes: moved * MOVED_BYTES });
+  ctx.noteWrites({ furtherBytes: moved.packages * MOVED_BYTES + moved.events * OPTIONAL_EVENT_BYTES });
   return updated;
 }
 
@@ -99,8 +100,9 @@ async function insertUnderFreeNumber(tx: UserTx, draft: Draft): Promise<string> 
   throw new Error(`${NUMBER_TRIES} consecutive manifest numbers were already in use.`);
 }
 
-/** `moved` is the number of packages whose status changed. */
-type Saved = { isChanged: boolean; moved: number };
+type Saved = { isChanged: boolean; moved: Moved };
+
+const NOTHING: Moved = { packages: 0, events: 0 };
 
 /** Writes the differing fields and everything that follows from them. */
 async function saveDifference(
@@ -110,7 +112,7 @@ async function saveDifference(
   remarks?: string,
 ): Promise<Saved> {
   const facts = await listFacts(tx, before, after);
-  if (facts.length === 0) return { isChanged: false, moved: 0 };
+  if (facts.length === 0) return { isChanged: false, moved: NOTHING };
   const moved = await updateRow(tx, before, after);
   tx.later(
     audit(
@@ -121,15 +123,15 @@ async function saveDifference(
   return { isChanged: true, moved };
 }
 
-/** Writes the row and, with a new status, what that means for its packages. Returns how many of them changed. */
-async function updateRow(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<number> {
+/** Writes the row and, with a new status, what that means for its packages. */
+async function updateRow(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<Moved> {
   const isMoved = after.status !== before.status;
   const [updated, aboard] = await tx.query([
     changeManifest(tx, before.status, after),
     lockedManifestPackages(tx, isMoved ? after.id : null),
   ]);
   if (updated.length !== 1) throw new Error(`${updated.length} manifests were updated under one lock.`);
-  return isMoved ? applyStatusToPackages(tx, after, aboard) : 0;
+  return isMoved ? applyStatusToPackages(tx, after, aboard) : NOTHING;
 }
 
 type Fact = Omit<AuditFact, 'entity' | 'entityId'>;

@@ -5,7 +5,7 @@ import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import { columns } from '../../../platform/db/columns.js';
 
-const PACKAGE = columns('Package', 'p', ['id', 'status', 'courierId']);
+const PACKAGE = columns('Package', 'p', ['id', 'status', 'courierId', 'weightLb']);
 
 /** Removes the packages of the given statuses that were not loaded for the manifest, and returns them. */
 export const leaveBehind = (

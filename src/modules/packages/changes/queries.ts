@@ -1,8 +1,6 @@
-import { isBeforeEntry, joinActors } from '../../../platform/audit/entries.js';
+import { ACTOR_NAME, entriesOf, joinActors } from '../../../platform/audit/entries.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
-import { allOf, tenantRows } from '../../../platform/db/filters.js';
 import type { AuditEntry } from '../../../platform/db/models/types.js';
-import { limitPast } from '../../../platform/db/pages.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
@@ -15,13 +13,7 @@ export type ChangeRow = Pick<AuditEntry, 'id' | 'at' | 'action' | 'remarks'> &
 
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
 export const pageOfChanges = (ctx: UserScope, query: ChangesQuery): Sql<ChangeRow> =>
-  sql`select e.id, e.at, e.action, e.before, e.after, e.remarks,
-      coalesce(u.full_name, c.name, t.name) as "changedBy"
-    from audit_entries e
+  sql`select e.id, e.at, e.action, e.before, e.after, e.remarks, ${ACTOR_NAME} as "changedBy"
+    from ${entriesOf(ctx, { entity: 'package', id: query.package_id }, query)}
     ${joinActors(ctx)}
-    where ${allOf(
-      tenantRows(ctx, 'e'),
-      sql`e.entity = 'package' and e.entity_id = ${query.package_id}::uuid`,
-      query.before && isBeforeEntry(ctx, query.before),
-    )}
-    order by e.at desc, e.id desc ${limitPast(query.limit)}`;
+    order by e.at desc, e.id desc`;

@@ -35,10 +35,13 @@ export function queueSelected(ctx: UserScope, selection: Sql, bounds: Bounds): S
         or sync.status in ('sending', 'sent') and p.updated_at <= sync.requested_at, false) as is_wanted
       from packages p
       left join (
-        select c.id, c.is_active and c.api_url_update_package is not null and e.paused_at is null as is_open
+        select c.id, c.is_active and exists (
+          select from (values ('add_package', c.api_url_add_package, c.add_package_events),
+            ('update_package', c.api_url_update_package, c.update_package_events)) as u (endpoint, url, events)
+          left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = u.endpoint
+          where u.url is not null and 'package.updated' = any(u.events) and e.paused_at is null
+        ) as is_open
         from couriers c
-        left join webhook_endpoints e
-          on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = 'update_package'
         where c.tenant_id = ${tenantId}::uuid
       ) receiver on receiver.id = p.courier_id
       left join package_syncs sync on sync.tenant_id = ${tenantId}::uuid and sync.package_id = p.id

@@ -44,6 +44,7 @@ export type DetailRow = Omit<RowOf<typeof PACKAGE>, 'status'> &
     customer: Schemas['PackageCustomer'];
     manifest: Schemas['PackageManifest'];
     bill: Schemas['PackageBill'];
+    reference: string | null;
     receivedWeightLb: string | null;
     location: string | null;
   };
@@ -60,10 +61,12 @@ export function findDetail(ctx: UserScope, key: { id: string } | { houseNumber: 
       case when b.id is not null then jsonb_build_object('bill_id', b.id, 'invoice_number', b.invoice_number,
         'status', b.status, 'amount', l.amount_usd) end as bill,
       case when ${isForStaff}::boolean then coalesce(x.received_weight_lb, p.weight_lb) end as "receivedWeightLb",
-      case when ${isForStaff}::boolean then o.location end as location
+      case when ${isForStaff}::boolean then o.location end as location, a.reference
     from packages p
     join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = p.tenant_id and w.id = p.warehouse_id
     left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
+    left join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.id = p.prealert_id
+      and a.courier_id = p.courier_id
     left join customers u on ${ownRows(ctx, 'u')} and u.tenant_id = p.tenant_id and u.courier_id = p.courier_id
       and u.user_code = p.user_code
     left join carriers r on ${tenantRows(ctx, 'r')} and r.tenant_id = p.tenant_id and r.id = p.carrier_id

@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import { numberOrNull, recordOf } from '../../../platform/contract/record.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import { formatDateTime } from '../../../platform/values/time.js';
+import { formatDateTime, withZone } from '../../../platform/values/time.js';
 import { shownTrackingNumber } from '../../tracking-numbers/public.js';
 import { isMasked, type PackageDetail } from './get-package.js';
 import type { ClaimRow } from './queries.js';
@@ -27,6 +27,7 @@ export const viewPackageDetail = (
   is_disputed: claims.some(({ status }) => status === 'flagged'),
   claims: claims.map(viewClaim),
   prealert_id: isMasked(caller, row) ? null : row.prealertId,
+  reference: isMasked(caller, row) ? null : row.reference,
   weight: Number(row.weightLb),
   received_weight: numberOrNull(row.receivedWeightLb),
   length: numberOrNull(row.lengthIn),
@@ -43,7 +44,9 @@ export const viewPackageDetail = (
   manifest: row.manifest,
   bill: row.bill,
   entry_date_time: formatDateTime(row.receivedAt),
+  entry_date_time_utc: withZone(formatDateTime(row.receivedAt)),
   updated_at: formatDateTime(row.updatedAt),
+  updated_at_utc: withZone(formatDateTime(row.updatedAt)),
 });
 
 const viewClaim = ({ id, ...claim }: ClaimRow): Schemas['PackageClaim'] => ({

@@ -1,6 +1,6 @@
 import { audit, factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { emitEventsOfPackages, type EventPackageRow } from '../../webhooks/public.js';
+import { emitEventsOfPackages, emitPrealertEvents, type EventPackageRow } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
 import { settlePrealerts } from './prealert-queries.js';
@@ -28,6 +28,7 @@ export function deferArrival(tx: UserTx, arrival: Arrival): void {
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
   tx.later(audit(tx, receivedFact(newPackage, row), ...settledFacts));
   emitEventsOfPackages(tx, 'package.created', [{ packageId: row.id }], eventPackages);
+  emitPrealertEvents(tx, `prealert.${prealertStatus}`, settled);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact =>

@@ -5,7 +5,7 @@ import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { ownOrAll, readScan, type ScanReading } from '../../tracking-numbers/public.js';
-import { selectEventPackages } from '../../webhooks/public.js';
+import { emitPrealertEvents, selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { deferArrival } from './arrival.js';
@@ -208,6 +208,7 @@ async function handleRepeatedScan(
   const flagged = await tx.query(flagDisputes(tx, earlier.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) tx.later(audit(tx, ...facts));
+  emitPrealertEvents(tx, 'prealert.flagged', flagged);
   return { ...repeated, isFlagged: true };
 }
 

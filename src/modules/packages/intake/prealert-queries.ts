@@ -1,5 +1,4 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Prealert } from '../../../platform/db/models/types.js';
 import { once, sql, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { isFormerCode, presentCode, presentCodeColumn } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
@@ -15,6 +14,7 @@ const PREALERT = columns('Prealert', 'a', [
   'description',
   'status',
 ]);
+const FLAGGED = columns('Prealert', 'a', ['id', 'courierId']);
 const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
 
 /**
@@ -31,7 +31,7 @@ export const disagrees = sql`(a.closed_at is null and (a.courier_id <> p.courier
 export const MAX_SETTLED = 500;
 
 /** Flags the pending pre-alerts that name a different owner than the package, at most 500, and gives them its key. */
-export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
+export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]): Sql<RowOf<typeof FLAGGED>> {
   return once`with found as (
       select a.tenant_id, a.id, p.tracking_key
       from packages p
@@ -41,7 +41,7 @@ export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]):
     )
     update prealerts a set status = 'flagged', tracking_key = found.tracking_key, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
-    returning a.id`;
+    returning ${FLAGGED}`;
 }
 
 /** A pre-alert with the names of its customer, which are null without an active customer. */

@@ -9,6 +9,9 @@ const NOTE_SECONDS = 30;
 /** A station has a bridge if one was noted within this time. */
 const ACTIVE_SECONDS = 120;
 
+/** Whether the bridge `b` is running. */
+export const isBridgeActive = sql`b.seen_at > now() - make_interval(secs => ${ACTIVE_SECONDS}::int)`;
+
 /** Notes that a bridge of the station is running. Part of a statement, as `with bridge as (...)`. */
 export const noteBridge = (ctx: UserScope, station: string): Sql =>
   sql`insert into label_bridges (tenant_id, station, seen_at)
@@ -21,7 +24,7 @@ export const noteBridge = (ctx: UserScope, station: string): Sql =>
 export const bridgeOf = (ctx: UserScope, station: string | null): Sql<{ hasBridge: boolean | null }> =>
   sql`select case when ${station}::text is not null then exists (select from label_bridges b
       where ${tenantRows(ctx, 'b')} and b.station = ${station}::text
-        and b.seen_at > now() - make_interval(secs => ${ACTIVE_SECONDS}::int)) end as "hasBridge"`;
+        and ${isBridgeActive}) end as "hasBridge"`;
 
 /** The time in which a bridge must begin to send a claimed job, and report again while it sends. */
 export const LEASE_SECONDS = 60;

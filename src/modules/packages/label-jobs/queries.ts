@@ -29,7 +29,8 @@ export type JobRow = Omit<LabelJob, 'tenantId' | 'status' | 'claimId' | 'leaseUn
   houseNumber: string;
 };
 
-const STATUS_NOW = sql`label_job_status(j.status, j.expires_at, j.lease_until)`;
+/** The status of the job `j` with what the clock has changed. */
+export const STATUS_NOW = sql`label_job_status(j.status, j.expires_at, j.lease_until)`;
 
 const selectJobs = (ctx: UserScope, condition: Sql, order: Sql): Sql<JobRow> =>
   sql`select ${JOB}, ${PACKAGE}, ${STATUS_NOW} as status,

@@ -78,8 +78,9 @@ export const hasFilters = ({ zone: _, ...filters }: PackageFilters): boolean =>
 export const hasCappedFilters = (filters: PackageFilters): boolean => hasFilters(officeFiltersOf(filters));
 
 /** Whether few packages match, but at a time that PostgreSQL does not know: it would walk all newer ones to find a page of them. */
-export const hasNarrowFilter = (filters: PackageFilters): boolean =>
-  [filters.manifest_id, filters.location, filters.q].some((value) => value !== undefined && value !== '');
+export const hasNarrowFilter = ({ manifest_id, location, q, min_age_days }: PackageFilters): boolean =>
+  // A warehouse in which nothing is old has no page of it: all packages that have left would be walked.
+  (min_age_days ?? 0) > 0 || [manifest_id, location, q].some((value) => value !== undefined && value !== '');
 
 /** Whether packages are searched for by a part of a text, which many can have. */
 export const searchesText = ({ q, trackingNumber, shipper, firstName, lastName }: PackageFilters): boolean =>

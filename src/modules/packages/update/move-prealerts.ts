@@ -1,5 +1,7 @@
 import { factOf, type AuditFact } from '../../../platform/audit/audit.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { UserTx } from '../../../platform/db/scope.js';
+import { emitPrealertEvents } from '../../webhooks/public.js';
 import { readOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer, type EnteredOwner, type OpenPrealert } from '../intake/ownership.js';
 import {
@@ -49,6 +51,8 @@ export async function movePrealerts(
   const ids = prealerts.map(({ id }) => id);
   if (ids.length > 0) tx.later(settlePrealerts(tx, ids, after.tracking_key, status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
+  emitPrealertEvents(tx, 'prealert.reopened', reopened);
+  emitPrealertEvents(tx, `prealert.${status}`, settled);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {
     columns: {
@@ -75,16 +79,21 @@ async function reopen(tx: UserTx, before: Editable, keys: string[]): Promise<Reo
     reopenPrealerts(tx, before.courier_id, keysOfPackage(before)),
     ...find,
   ]);
-  const renamed = [...open, ...reopened].flatMap(ownKey);
+  const renamed = await ownKeys([...open, ...reopened]);
   if (renamed.length === 0) return { reopened, announced };
   const [, , again] = await tx.query([restoreKeys(tx, renamed), ...find]);
   return { reopened, announced: again };
 }
 
-/** A pre-alert that had the key of its package, and the key of its own number. */
-export function ownKey(row: ReopenedRow): { id: string; key: string }[] {
-  const key = keyOfStored(row);
-  return key === row.trackingKey ? [] : [{ id: row.id, key }];
+/** Returns the pre-alerts that have the key of their package instead of their own, once each, with the key of their own number. */
+export async function ownKeys(rows: readonly ReopenedRow[]): Promise<{ id: string; key: string }[]> {
+  const renamed = new Map<string, { id: string; key: string }>();
+  for (const row of rows) {
+    await pauseWhenDue();
+    const key = keyOfStored(row);
+    if (key !== row.trackingKey) renamed.set(row.id, { id: row.id, key });
+  }
+  return [...renamed.values()];
 }
 
 /** The owner of the package. A stored code is compared as the one that its customer has now. */
@@ -134,6 +143,7 @@ export async function receivePrealerts(tx: UserTx, { before, after }: PackageCha
   const isLinked = after.user_code !== null && after.user_code !== before.user_code;
   if (!isLinked) return { columns: {}, facts: [] };
   const received = await tx.query(receivePendingPrealerts(tx, after, keysOfPackage(after)));
+  emitPrealertEvents(tx, 'prealert.received', received);
   const [oldest] = received.map(({ id }) => id).sort();
   return {
     columns: oldest && before.prealert_id === null ? { prealert_id: oldest } : {},

@@ -3,13 +3,14 @@ import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/t
 import { join, once, onceIf, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { isFormerCode, presentCode } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { unsettle } from '../../carrier-tracking/public.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import { MAX_SETTLED } from '../intake/prealert-queries.js';
 import type { StoredColumns } from '../shared/measures.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE = columns('Package', 'p', ['trackingKey', 'trackingNumber']);
-const PREALERT = columns('Prealert', 'a', ['id', 'trackingNumber', 'trackingKey']);
+const PREALERT = columns('Prealert', 'a', ['id', 'courierId', 'trackingNumber', 'trackingKey']);
 
 /** The columns that an update may change. */
 export type Editable = StoredColumns & ColumnsOf<Pick<Package, 'claimedBy'>>;
@@ -148,6 +149,12 @@ const reopen = (ctx: UserScope, keys: string[], which: Sql): Sql<ReopenedRow> =>
       where ${ownRows(ctx, 'a')} and ${which} and ${keyIn('a', keys)} and (a.tracking_key = ${keys[0]} or not exists (
         select from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = a.tracking_key))
       order by a.id limit ${MAX_SETTLED}::int for update
+    ), heard as (
+      ${unsettle(
+        ctx,
+        sql`select a.courier_id, own.key from found join prealerts a on a.tenant_id = found.tenant_id and a.id = found.id
+        cross join lateral (values (a.tracking_key), (a.announced_key)) as own (key)`,
+      )}
     )
     update prealerts a set status = 'pending', updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
@@ -179,7 +186,7 @@ export function receivePendingPrealerts(
   ctx: UserScope,
   { courier_id, tracking_key, user_code }: Editable,
   keys: string[],
-): Sql<Pick<Prealert, 'id'>> {
+): Sql<ReopenedRow> {
   return once`with found as (
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and ${keyIn('a', keys)}
@@ -188,5 +195,5 @@ export function receivePendingPrealerts(
     )
     update prealerts a set status = 'received', tracking_key = ${tracking_key}, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
-    returning a.id`;
+    returning ${PREALERT}`;
 }

@@ -5,11 +5,11 @@ import { BOUND_KINDS } from '../../../../generated/bounds.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { emitEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
+import { emitEventsOfPackages, emitPrealertEvents, selectEventPackages } from '../../webhooks/public.js';
 import { lockLooked } from '../intake/lock-identified.js';
 import { deleteParcelFlags } from '../intake/prealert-queries.js';
 import { findKeys, keysOfPackage } from '../update/lock-package.js';
-import { ownKey, reopenedFact } from '../update/move-prealerts.js';
+import { ownKeys, reopenedFact } from '../update/move-prealerts.js';
 import { openWithKey, reopenFlagged, reopenPrealerts, restoreKeys } from '../update/queries.js';
 import * as queries from './queries.js';
 import type { ReceiptRow, UseRow } from './queries.js';
@@ -80,8 +80,9 @@ async function reopenAll(
     reopenPrealerts(tx, courier_id, keys),
     reopenFlagged(tx, keys),
   ]);
-  const renamed = new Map([...open, ...received, ...flagged].flatMap(ownKey).map((own) => [own.id, own]));
-  if (renamed.size > 0) tx.later(restoreKeys(tx, [...renamed.values()]));
+  const renamed = await ownKeys([...open, ...received, ...flagged]);
+  emitPrealertEvents(tx, 'prealert.reopened', [...received, ...flagged]);
+  if (renamed.length > 0) tx.later(restoreKeys(tx, renamed));
   return [
     ...received.map((prealert) => reopenedFact(prealert)),
     ...flagged.map((prealert) => reopenedFact(prealert, 'flagged')),

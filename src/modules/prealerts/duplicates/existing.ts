@@ -20,7 +20,7 @@ export const ownerOfKey = (ctx: Scope<SubmittingCaller>): OwnerSelection =>
 const isOwner = (caller: SubmittingCaller): Sql =>
   caller.kind === 'token' ? sql`c.id = ${caller.courierId}::uuid` : sql`c.api_key_hash = ${caller.keyHash}`;
 
-export const ownerById = (ctx: UserScope, courierId: string): OwnerSelection =>
+export const ownerById = (ctx: Scope, courierId: string): OwnerSelection =>
   sql`select c.tenant_id, c.id as courier_id from couriers c
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 

@@ -14,8 +14,14 @@ import { duplicateOf, ownerOfKey } from '../duplicates/existing.js';
 import { unknownUserCode } from '../../packages/public.js';
 import { toPrealert, type PrealertSubmission } from '../prealert.js';
 import { warningsOf, type PrealertWarning } from '../warnings.js';
-import { comparePrealerts, type NumberedPrealert, type Stored } from './batch-queries.js';
-import { prepareBatch, readExisting, storeBatch, type Batch, type ExistingByNumber } from './store-batch.js';
+import { comparePrealerts, type NumberedPrealert, type Stored } from '../batches/batch-queries.js';
+import {
+  prepareBatch,
+  readExisting,
+  storeBatch,
+  type Batch,
+  type ExistingByNumber,
+} from '../batches/store-batch.js';
 
 /** A line with the id of its pre-alert, or with the error that a single call would get. */
 export type LineResult =

@@ -8,7 +8,7 @@ import { makeInvalidCells, type InvalidCell } from '../../../platform/files/inva
 import { unlikelyNumberWarning, type Warning } from '../../../platform/files/upload-report.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { readScan, warnOfUnlikelyNumber, whyNotOneNumber } from '../../tracking-numbers/public.js';
-import type { NumberedPrealert } from '../submission/batch-queries.js';
+import type { NumberedPrealert } from '../batches/batch-queries.js';
 import { COLUMNS } from './columns.js';
 
 export type Upload = ReadFile & {
@@ -49,16 +49,18 @@ export async function readUpload(source: TableSource): Promise<Upload> {
     },
   });
   const rows = await readNumbers(sent);
-  return { ...file, ...rows, warnings: [...file.warnings, ...warningOf(rows)] };
+  return { ...file, ...rows, warnings: [...file.warnings, ...(await warningsOf(rows))] };
 }
 
 /** A repeated row can have a second number, which would be lost. */
-function warningOf({ prealerts, repeated }: Rows): Warning[] {
+async function warningsOf({ prealerts, repeated }: Rows): Promise<Warning[]> {
   const all = [...prealerts.values(), ...repeated].sort((a, b) => a.number - b.number);
-  const found = all.flatMap((prealert) => {
+  const found: { row: number; message: string }[] = [];
+  for (const prealert of all) {
+    await pauseWhenDue();
     const warning = warnOfUnlikelyNumber(prealert);
-    return warning ? [{ row: prealert.number, message: warning.message }] : [];
-  });
+    if (warning) found.push({ row: prealert.number, message: warning.message });
+  }
   const [first] = found;
   const rows = found.map(({ row }) => row);
   return unlikelyNumberWarning(rows, first && `Row ${first.row}: ${first.message}`);

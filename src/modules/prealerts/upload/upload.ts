@@ -7,14 +7,14 @@ import type { WorkbookReader } from '../../../platform/files/workbook/read-workb
 import { courierExists, courierOfUpload } from '../../couriers/public.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { ownerById, type OwnerSelection } from '../duplicates/existing.js';
-import { comparePrealerts, type NumberedPrealert } from '../submission/batch-queries.js';
+import { comparePrealerts, type NumberedPrealert } from '../batches/batch-queries.js';
 import {
   prepareBatch,
   readExisting,
   storeBatch,
   type Batch,
   type ExistingByNumber,
-} from '../submission/store-batch.js';
+} from '../batches/store-batch.js';
 import { readUpload, type Upload } from './upload-rows.js';
 
 /** 10,000 rows take seconds on a busy server. */

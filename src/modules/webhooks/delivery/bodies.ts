@@ -41,14 +41,15 @@ export async function writeBodies(
 
 /**
  * Returns the current packages of the events, by the event's id. One whose receipt was voided is what it was then. As in events, the
- * number is masked while the package has no customer.
+ * number is masked while the package has no customer. Events of other types have no flat form: such a delivery was pending when
+ * the format was changed.
  */
 async function readPackages(
   ctx: SystemContext,
   courierId: string,
   deliveries: ClaimedRow[],
 ): Promise<Map<string, FlatRow>> {
-  const eventIds = deliveries.filter(({ type }) => type !== 'webhook.test').map(({ id }) => id);
+  const eventIds = deliveries.filter(({ type }) => type.startsWith('package.')).map(({ id }) => id);
   const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
   const packages = new Map(
     rows.map((row) => {

@@ -2,6 +2,7 @@ import type { components } from '../../../../generated/contract.js';
 import { columns } from '../../../platform/db/columns.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { WebhookDelivery } from '../../../platform/db/models/types.js';
+import { isSandbox } from '../../../platform/db/sandbox.js';
 import { once, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
@@ -24,6 +25,7 @@ export type TargetRow = RowOf<typeof COURIER> & {
   url: string | null;
   format: components['schemas']['WebhookFormat'];
   isPaused: boolean;
+  isOfSandbox: boolean;
   /** The database's clock. */
   now: Date;
 } & ExchangeBudget;
@@ -33,7 +35,7 @@ export function selectTarget(ctx: SystemScope, queue: DeliveryQueue): Sql<Target
     select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
       ${COURIER},
       coalesce(e.paused_at is not null, false) as "isPaused", clock_timestamp() as now,
-      ${usedBudget(ctx, queue)}
+      ${isSandbox(ctx)} as "isOfSandbox", ${usedBudget(ctx, queue)}
     from couriers c
     left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${queue.endpoint}
       and ${tenantRows(ctx, 'e')}

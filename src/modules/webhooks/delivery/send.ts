@@ -29,6 +29,8 @@ export type Sender = Called & {
   /** Replaces what a receiver may repeat and nobody else may read. */
   mask: Mask;
   headers: Record<string, string>;
+  /** Nothing that is sent is about a real parcel. */
+  isOfSandbox: boolean;
   clock: () => Date;
 };
 
@@ -53,19 +55,28 @@ export async function openSender(
     token,
     secrets: signers,
     mask: makeMask(secretsOf(token, signers, target.url)),
-    headers: headersOf(target.format, token),
+    headers: headersOf(target.format, token, target),
+    isOfSandbox: target.isOfSandbox,
     // The database's clock, so that replicas agree: receivers reject timestamps that are minutes off.
     clock: () => new Date(target.now.getTime() + performance.now() - readMs),
   };
 }
 
-export const headersOf = (format: Called['format'], token: string | null): Record<string, string> => ({
+export const headersOf = (
+  format: Called['format'],
+  token: string | null,
+  { isOfSandbox }: Pick<Target, 'isOfSandbox'>,
+): Record<string, string> => ({
   'content-type': 'application/json; charset=utf-8',
   'user-agent': 'Crossdock-Webhooks/1',
   ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   // Receivers of flat packages differ in where they look for the token.
   ...(token === null || format === 'event' ? {} : { 'x-api-key': token }),
+  ...(isOfSandbox ? SANDBOX_MARK : {}),
 });
+
+/** Tells a receiver that a request comes from a sandbox, and is about nothing real. */
+const SANDBOX_MARK = { 'x-crossdock-sandbox': 'true' };
 
 /** Tells a receiver that a request is a test. */
 export const TEST_MARK = { 'x-crossdock-test': 'true' };
@@ -114,7 +125,8 @@ export async function attempt(
     number,
     started_at: sentAt.toISOString(),
   };
-  if (!body) return { result: { ...attempted, ...NOTHING_TO_SEND }, exchange: () => null };
+  if (!body)
+    return { result: { ...attempted, ...NOTHING_TO_SEND, ...nothingOf(delivery) }, exchange: () => null };
   const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
   const sent = requestOf(sender, {
     id: delivery.id,
@@ -131,7 +143,9 @@ export async function attempt(
   await pauseWhenDue();
   const outcome = readOutcome(sender, reply, { userCode: body.userCode, mask: sender.mask });
   const retryAfter = retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null;
-  const isGivenUp = outcome.outcome !== 'delivered' && retryAfter === null && origin !== 'test';
+  // Nobody is woken for what a sandbox loses.
+  const isGivenUp =
+    outcome.outcome !== 'delivered' && retryAfter === null && origin !== 'test' && !sender.isOfSandbox;
   observed.ended({ ...outcome, isGivenUp }, reply.durationMs);
   const result = {
     ...attempted,
@@ -164,6 +178,10 @@ const NOTHING_TO_SEND = {
   error: 'The package no longer exists. Nothing was sent.',
   retry_after_s: null,
 } as const;
+
+/** Why there is nothing to send of an event that is not about a package. */
+const nothingOf = ({ type }: Message['delivery']) =>
+  type.startsWith('package.') ? {} : { error: 'The format of the URL has only packages. Nothing was sent.' };
 
 /**
  * Returns the seconds between a failed attempt and the next one, or undefined if there is none.

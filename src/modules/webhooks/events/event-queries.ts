@@ -1,8 +1,10 @@
 import type { components } from '../../../../generated/contract.js';
+import { HEARD, joinHeard } from '../../carrier-tracking/public.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { countingEvents } from '../../../platform/db/locks.js';
 import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { presentCode } from '../../../platform/db/user-codes.js';
+import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 import type { Scope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -20,6 +22,7 @@ const PACKAGE = columns('Package', 'p', [
   'status',
 ]);
 const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
+const PREALERT = columns('Prealert', 'a', { prealertId: 'id', reference: 'reference' });
 
 /** A package in the payload of an event. Numbers are exact decimal text, times have the contract's format. */
 export type EventPackageRow = RowOf<typeof PACKAGE> & {
@@ -30,6 +33,9 @@ export type EventPackageRow = RowOf<typeof PACKAGE> & {
   height: string | null;
   status: components['schemas']['PackageStatus'];
   manifestNumber: string | null;
+  prealertId: string | null;
+  /** The courier's own reference of the pre-alert. */
+  reference: string | null;
   entryDateTime: string;
 };
 
@@ -37,11 +43,12 @@ export type EventPackageRow = RowOf<typeof PACKAGE> & {
 export function selectEventPackages(ctx: Scope, packageIds: string[]): Sql<EventPackageRow> {
   return once`
     select ${PACKAGE}, p.weight_lb::text as weight,
-      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height, ${MANIFEST},
+      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height, ${MANIFEST}, ${PREALERT},
       to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"
     from unnest(${packageIds}::uuid[]) with ordinality as changed (id, position)
     join packages p on p.id = changed.id and ${tenantRows(ctx, 'p')}
     left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id and ${tenantRows(ctx, 'm')}
+    left join prealerts a on a.tenant_id = p.tenant_id and a.id = p.prealert_id and a.courier_id = p.courier_id and ${tenantRows(ctx, 'a')}
     where p.courier_id is not null
     order by changed.position`;
 }
@@ -50,17 +57,27 @@ export type NewEvent = {
   id: string;
   courier_id: string;
   type: string;
-  endpoint: Endpoint;
-  package_id: string;
-  data: object;
+  package_id?: string;
+  /** Null if the statement reads the data of the pre-alert. */
+  data: object | null;
+  /** The pre-alert of a `prealert.*`. */
+  prealert_id?: string;
   /** The synchronisation (package_syncs) that the event delivers; null for none. */
-  sync_job_id: string | null;
+  sync_job_id?: string | null;
   /** The trace that the event belongs to. */
   traceparent: string | undefined;
 };
 
 /** Events as they are stored: their couriers, and the elements of a JSON list in UTF-8. */
-export type EventBatch = { couriers: string[]; json: Buffer };
+export type EventBatch = {
+  couriers: string[];
+  json: Buffer;
+  /** Whether some are stored only if their courier has chosen their type. */
+  areOptional: boolean;
+};
+
+/** Whether events of the type are stored only if their courier has chosen it for one of its URLs. */
+const isOptional = ({ type }: NewEvent): boolean => !type.startsWith('package.');
 
 /** Serializes events that are stored later. To serialize and encode those of 10,000 packages in one turn blocked the event loop for 50 ms. */
 export const batchOf = (events: NewEvent[]): EventBatch[] =>
@@ -70,13 +87,14 @@ export const batchOf = (events: NewEvent[]): EventBatch[] =>
         {
           couriers: [...new Set(events.map(({ courier_id }) => courier_id))],
           json: Buffer.from(JSON.stringify(events).slice(1, -1)),
+          areOptional: events.some(isOptional),
         },
       ];
 
 /**
- * Stores events with the next sequence numbers of their couriers, in the given order. Creates a delivery for
- * each event whose courier has a URL that is not paused, and schedules the delivery queues. The couriers'
- * counters stay locked until the transaction ends, so it should end soon.
+ * Stores events with the next sequence numbers of their couriers, in the given order: all of packages, and of other types those that
+ * their courier has chosen for one of its URLs (decision 0145). Creates a delivery for each URL that has the type and is not paused, and
+ * schedules the delivery queues. The couriers' counters stay locked until the transaction ends, so it should end soon.
  *
  * @param changed packages whose queued synchronisations are delivered too. One call schedules all queues, in the order of their keys
  */
@@ -85,13 +103,14 @@ export function insertEvents(scope: Scope, batches: EventBatch[], changed: strin
   const couriers = [...new Set(batches.flatMap((batch) => batch.couriers))];
   const texts = batches.flatMap(({ json }, n) => [Buffer.from(n === 0 ? '[' : ','), json]);
   const events = Buffer.concat([...texts, Buffer.from(']')]);
+  const given = sql`select * from rows from (jsonb_to_recordset(convert_from(${events}::bytea, 'UTF8')::jsonb) as
+        (id uuid, courier_id uuid, type text, package_id uuid, prealert_id uuid, data jsonb, sync_job_id uuid, traceparent text))
+        with ordinality as new_event
+          (id, courier_id, type, package_id, prealert_id, data, sync_job_id, traceparent, position)`;
+  const areOptional = batches.some((batch) => batch.areOptional);
   const statement = once`
     with new_events as (
-      select * from rows from (jsonb_to_recordset(convert_from(${events}::bytea, 'UTF8')::jsonb) as
-        (id uuid, courier_id uuid, type text, endpoint text, package_id uuid, data jsonb, sync_job_id uuid,
-         traceparent text))
-        with ordinality as new_event
-          (id, courier_id, type, endpoint, package_id, data, sync_job_id, traceparent, position)
+      ${areOptional ? chosenOf(scope, given) : given}
     ), counted as (
       -- sorted, because two transactions that count for the same couriers in opposite orders would deadlock
       insert into event_counters as counter (tenant_id, courier_id, last_sequence)
@@ -107,13 +126,12 @@ export function insertEvents(scope: Scope, batches: EventBatch[], changed: strin
       window of_courier as (partition by courier_id)
       returning id
     ), deliverable as (
-      select new_events.* from new_events
+      select new_events.*, u.endpoint from new_events
       join couriers c on c.tenant_id = ${tenantId}::uuid and c.id = new_events.courier_id and c.is_active
-        and case new_events.endpoint when 'add_package' then c.api_url_add_package else c.api_url_update_package end
-          is not null
-      left join webhook_endpoints e
-        on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = new_events.endpoint
-      where e.paused_at is null
+      cross join lateral (values ('add_package', c.api_url_add_package, c.add_package_events),
+        ('update_package', c.api_url_update_package, c.update_package_events)) as u (endpoint, url, events)
+      left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = u.endpoint
+      where u.url is not null and new_events.type = any(u.events) and e.paused_at is null
     ), queued as (
       insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, sync_job_id, traceparent)
       select ${tenantId}::uuid, new_id(), deliverable.id, courier_id, endpoint, sync_job_id, traceparent
@@ -125,6 +143,32 @@ export function insertEvents(scope: Scope, batches: EventBatch[], changed: strin
     )}`;
   return countingEvents(statement, couriers);
 }
+
+/**
+ * Of the given events, those that are stored. The pre-alerts of those are read here, so that a pre-alert whose courier has not chosen
+ * the type costs a look at its courier. A package is named if the courier sees it with its customer: until then its number is masked.
+ */
+const chosenOf = (scope: Scope, given: Sql): Sql =>
+  sql`select n.id, n.courier_id, n.type, coalesce(n.package_id, announced.package_id) as package_id, n.prealert_id,
+        coalesce(n.data, announced.data) as data, n.sync_job_id, n.traceparent, n.position
+      from (${given}) n
+      left join couriers k on ${tenantRows(scope, 'k')} and k.id = n.courier_id
+      left join lateral (
+        select p.id as package_id, jsonb_build_object('prealert_id', a.id, 'tracking_number', a.tracking_number,
+          'user_code', ${presentCode('a')}, 'vendor', a.vendor, 'description', a.description, 'reference', a.reference,
+          'status', case n.type when 'prealert.flagged' then 'flagged' when 'prealert.reopened' then 'pending' when 'prealert.missing' then 'pending'
+            else 'received' end,
+          'package_id', p.id, 'house_number', p.house_number,
+          'announced_at', to_char(a.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+          || case n.type when 'prealert.missing' then jsonb_build_object('carrier_tracking', ${HEARD}) else '{}'::jsonb end as data
+        from prealerts a
+        left join packages p on ${tenantRows(scope, 'p')} and p.tracking_key = a.tracking_key and p.courier_id = a.courier_id
+          and p.user_code is not null and n.type in ('prealert.received', 'prealert.claimed')
+        ${joinHeard('a')} and n.type = 'prealert.missing'
+        where ${tenantRows(scope, 'a')} and a.id = n.prealert_id and a.courier_id = n.courier_id
+      ) announced on n.prealert_id is not null
+      where (n.type like 'package.%' or n.type = any(k.add_package_events || k.update_package_events))
+        and (n.prealert_id is null or announced.data is not null)`;
 
 /** Schedules the delivery queues of changed packages, for a transaction without events. */
 export const wakeQueuesOfChanged = (scope: Scope, changed: string[]): Sql =>

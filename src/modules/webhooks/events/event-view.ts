@@ -1,6 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
 import type { Event } from '../../../platform/db/models/types.js';
-import { formatDateTime } from '../../../platform/values/time.js';
+import { formatDateTime, withZone } from '../../../platform/values/time.js';
 
 type Schemas = components['schemas'];
 
@@ -36,11 +36,24 @@ export function viewFeedEvent(row: FeedRow): FeedEvent {
       return { type: row.type, ...common, data: row.data };
     case 'package.status_changed':
       return { type: row.type, ...common, data: row.data };
+    case 'prealert.received':
+    case 'prealert.flagged':
+    case 'prealert.claimed':
+    case 'prealert.reopened':
+    case 'prealert.missing':
+      return { type: row.type, ...common, data: row.data };
+    case 'bill.published':
+    case 'bill.paid':
+    case 'bill.reopened':
+    case 'bill.overdue':
+      return { type: row.type, ...common, data: row.data };
+    case 'manifest.departed':
+    case 'manifest.arrived':
+      return { type: row.type, ...common, data: row.data };
   }
 }
 
-const commonFields = <Sequence>({ id, occurredAt }: EventRow, sequence: Sequence) => ({
-  event_id: id,
-  sequence,
-  timestamp: formatDateTime(occurredAt),
-});
+function commonFields<Sequence>({ id, occurredAt }: EventRow, sequence: Sequence) {
+  const timestamp = formatDateTime(occurredAt);
+  return { event_id: id, sequence, timestamp, timestamp_utc: withZone(timestamp) };
+}

@@ -1,8 +1,9 @@
 import type { components } from '../../../../generated/contract.js';
+import { pause } from '../../../platform/concurrency/pause-when-due.js';
 import { recordOf } from '../../../platform/contract/record.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
+import { withZone } from '../../../platform/values/time.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
-import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { batchOf, selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
 import { outboxOf } from './outbox.js';
@@ -12,6 +13,10 @@ export type EventType = Schemas[
   | 'PackageCreatedEvent'
   | 'PackageUpdatedEvent'
   | 'PackageStatusChangedEvent']['type'];
+type CourierEventType = Schemas['CourierEvent']['type'];
+type PrealertEventType = Extract<CourierEventType, `prealert.${string}`>;
+type BillEventType = Extract<CourierEventType, `bill.${string}`>;
+type ManifestEventType = Extract<CourierEventType, `manifest.${string}`>;
 
 /** A change of a package to report to its courier. */
 export type PackageChange = {
@@ -28,13 +33,6 @@ export type PackageChange = {
   traceparent?: string | null;
 };
 
-/** The URL that receives each event type. Source: the contract's "Events". */
-export const ENDPOINTS = {
-  'package.created': 'add_package',
-  'package.status_changed': 'update_package',
-  'package.updated': 'update_package',
-} satisfies Record<EventType, Endpoint>;
-
 /**
  * Emits webhook events with the packages' current state from the transaction that changes them (transactional
  * outbox). They are stored when the work of the transaction is done, and delivered after the commit. Packages without a courier have no events.
@@ -46,6 +44,8 @@ export async function emitPackageEvents(tx: Tx, type: EventType, changes: Packag
     const ids = part.map(({ packageId }) => packageId);
     const rows = await tx.query(selectEventPackages(tx, ids));
     events.push(...batchOf(makeEvents(tx, type, part, rows)));
+    // The statement that stores many events takes a turn of its own.
+    if (changes.length > PACKAGES_PER_READ) await pause();
   }
 }
 
@@ -59,6 +59,42 @@ export function emitEventsOfPackages(
   packages: EventPackageRow[],
 ): void {
   outboxOf(tx).events.push(...batchOf(makeEvents(tx, type, changes, packages)));
+}
+
+/** A pre-alert whose status has changed, and its courier. */
+type PrealertChange = { id: string; courierId: string };
+
+/**
+ * Emits events of pre-alerts whose status the transaction changes. The statement that stores the events reads the pre-alerts, after all
+ * that the transaction writes, and only those whose courier has chosen the type. So this adds no round trip.
+ */
+export function emitPrealertEvents(tx: Tx, type: PrealertEventType, changes: PrealertChange[]): void {
+  const { traceparent } = tx;
+  const ids = newIds(changes.length);
+  const events = changes.map(({ id: prealert_id, courierId: courier_id }, index) => {
+    const id = ids[index] ?? newId();
+    return { id, courier_id, type, prealert_id, data: null, traceparent };
+  });
+  outboxOf(tx).events.push(...batchOf(events));
+}
+
+/**
+ * What an event of a pre-alert, a bill or a flight takes with its delivery, for the allowance of written bytes (decision 0131). A request
+ * that emits many notes it, whether or not their couriers have chosen the type. One more is within the bytes of the request.
+ */
+export const OPTIONAL_EVENT_BYTES = 2 * 1024;
+
+type RecordEvent =
+  | { courierId: string; type: BillEventType; data: Schemas['EventBill'] }
+  | { courierId: string; type: ManifestEventType; data: Schemas['EventManifest'] };
+
+/** Emits events of bills or manifests whose content the caller has read. Those whose courier has not chosen the type are not stored. */
+export function emitRecordEvents(tx: Tx, events: RecordEvent[]): void {
+  const { traceparent } = tx;
+  const made = events.map(({ courierId: courier_id, type, data }) => {
+    return { id: newId(), courier_id, type, data, traceparent };
+  });
+  outboxOf(tx).events.push(...batchOf(made));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
@@ -76,7 +112,6 @@ function makeEvents(
     id: ids[index] ?? newId(),
     courier_id: row.courierId,
     type,
-    endpoint: ENDPOINTS[type],
     package_id: row.id,
     data: dataOf(type, row, byPackage.get(row.id)),
     sync_job_id: byPackage.get(row.id)?.syncJobId ?? null,
@@ -86,12 +121,18 @@ function makeEvents(
 
 function dataOf(type: EventType, row: EventPackageRow, change: PackageChange | undefined) {
   if (type === 'package.status_changed') return viewStatusChange(row, change);
-  const voided = change?.voidedAt === undefined ? {} : { voided_at: change.voidedAt };
+  const voidedAt = change?.voidedAt;
+  const voided = voidedAt === undefined ? {} : { voided_at: voidedAt, voided_at_utc: withZone(voidedAt) };
   return { ...viewPackage(row), ...voided };
 }
 
 function viewPackage({ id, courierId: _, ...row }: EventPackageRow): Schemas['EventPackage'] {
-  const shown = { ...row, trackingNumber: shownNumber(row) };
+  const shown = {
+    ...row,
+    ...shownPrealert(row),
+    trackingNumber: shownNumber(row),
+    entryDateTimeUtc: withZone(row.entryDateTime),
+  };
   return { package_id: id, ...recordOf(shown, ['weight', 'length', 'width', 'height']) };
 }
 
@@ -100,6 +141,7 @@ function viewStatusChange(
   { previousStatus, recorded }: Partial<PackageChange> = {},
 ): Schemas['EventStatusChange'] {
   if (previousStatus === undefined) throw new Error('A change of status needs the previous status.');
+  const { prealertId, reference } = shownPrealert(row);
   return {
     package_id: row.id,
     tracking_number: shownNumber(row),
@@ -108,9 +150,20 @@ function viewStatusChange(
     previous_status: previousStatus,
     status: row.status,
     manifest_number: row.manifestNumber,
+    prealert_id: prealertId,
+    reference,
     ...recorded,
+    ...(recorded?.occurred_at === undefined ? {} : { occurred_at_utc: withZone(recorded.occurred_at) }),
   };
 }
+
+/** The pre-alert that the package was matched with. Hidden with the number while the package has no customer: it would show it. */
+const shownPrealert = ({
+  userCode,
+  prealertId,
+  reference,
+}: Pick<EventPackageRow, 'userCode' | 'prealertId' | 'reference'>) =>
+  userCode === null ? { prealertId: null, reference: null } : { prealertId, reference };
 
 /** Events are sent to the courier, so the number is masked while the package has no customer. */
 const shownNumber = (row: Pick<EventPackageRow, 'userCode' | 'trackingNumber'>) =>

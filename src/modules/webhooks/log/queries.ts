@@ -4,6 +4,7 @@ import { columns } from '../../../platform/db/columns.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
 import { onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { readableTypes } from '../../couriers/public.js';
 
 export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
@@ -45,7 +46,8 @@ export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery, zone = UT
 export const oneDelivery = (ctx: UserScope, id: string): Sql<DeliveryRow> =>
   deliveriesOf(
     ctx,
-    sql`select d.* from webhook_deliveries d where ${ownRows(ctx, 'd')} and d.id = ${id}::uuid`,
+    sql`select d.* from webhook_deliveries d
+      where ${allOf(ownRows(ctx, 'd'), sql`d.id = ${id}::uuid`, ofReadableEvent(ctx))}`,
   );
 
 /** What was sent and answered in an attempt, in the contract's words. */
@@ -84,6 +86,7 @@ const isCommonFirstPage = ({ limit, day_zone: _, ...filters }: DeliveryQuery): b
 const matching = (ctx: UserScope, query: DeliveryQuery, zone: string): Sql =>
   allOf(
     ownRows(ctx, 'd'),
+    ofReadableEvent(ctx),
     // A courier sees only its own deliveries, whatever courier_id says.
     ctx.caller.courierId === null && query.courier_id && sql`d.courier_id = ${query.courier_id}::uuid`,
     query.status && sql`d.status = ${query.status}`,
@@ -107,3 +110,9 @@ const ofType = (ctx: UserScope, type: NonNullable<DeliveryQuery['type']>): Sql =
 export const ofEvent = (ctx: UserScope, condition: Sql): Sql =>
   sql`exists (select from events e where ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
     and ${condition})`;
+
+/** Whether the caller may read the event of the delivery `d`. Undefined if the caller may read all types. */
+export function ofReadableEvent(ctx: UserScope): Sql | undefined {
+  const readable = readableTypes(ctx, 'e');
+  return readable && ofEvent(ctx, readable);
+}

@@ -29,12 +29,12 @@ export async function recoverSince(ctx: UserContext, input: Input<'recover_since
   if (!isDateTime(since)) throw invalidFieldError('since', 'invalid_date_time');
   const courierId = targetCourierId(ctx.caller, input.courier_id);
   return ctx.write(async (tx) => {
-    const obstacles = await lockEndpoints(tx, courierId);
+    const { obstacles, chosen } = await lockEndpoints(tx, courierId);
     await assertQuota(tx, RECOVERED, courierId);
     // Exact, because the courier is locked.
     const atMost = Math.min(MAX_RECOVERED, await remainingQuota(tx, RECOVERED, courierId));
     const open = openOf(obstacles);
-    const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost }));
+    const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, chosen, atMost }));
     const endpoints = await settleRecovery(tx, obstacles, {
       action: 'webhook.recovered',
       courierId,
@@ -98,7 +98,7 @@ export async function redeliverMatchingDeliveries(
   const filter = toFilter(input, targetCourierId(ctx.caller, input.courier_id));
   const { courierId } = filter;
   return ctx.write(async (tx) => {
-    const obstacles = await lockEndpoints(tx, courierId);
+    const { obstacles } = await lockEndpoints(tx, courierId);
     const counted = await tx.query(countMatching(ctx, filter, MAX_RECOVERED));
     assertNotTooMany(counted);
     const open = openOf(obstacles);

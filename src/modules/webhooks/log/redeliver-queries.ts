@@ -1,7 +1,7 @@
 import { allOf, ownRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { ofEvent } from './queries.js';
+import { ofEvent, ofReadableEvent } from './queries.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 /** Which deliveries of a courier, tests excepted, to send again. Times are `YYYY-MM-DD HH:MM:SS` in UTC. */
@@ -83,6 +83,7 @@ function matchingEvents(ctx: UserScope, filter: RedeliveryFilter): Sql {
   const conditions = allOf(
     ownRows(ctx, 'd'),
     sql`d.courier_id = ${courierId}::uuid`,
+    ofReadableEvent(ctx),
     sql`d.origin <> 'test'`,
     sql`d.created_at >= ${from}::timestamp at time zone 'UTC'`,
     to !== null && sql`d.created_at <= ${to}::timestamp at time zone 'UTC'`,

@@ -63,7 +63,8 @@ export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redel
     const [sent] = await tx.query(queries.findDelivery(ctx, delivery_id));
     if (!sent) throw new ApiError('delivery_not_found');
     const { eventId, courierId, endpoint } = sent;
-    assertOpen(await lockEndpoints(tx, courierId), endpoint, ['missing', 'paused']);
+    const { obstacles } = await lockEndpoints(tx, courierId);
+    assertOpen(obstacles, endpoint, ['missing', 'paused']);
     const [pending] = await tx.query(queries.makeDeliveriesDue(ctx, sent));
     const resent = { id: pending?.id ?? newId(), eventId, endpoint, isNew: pending === undefined };
     if (resent.isNew) await tx.count(queries.repeatDelivery(ctx, sent.id, resent.id));
@@ -84,7 +85,8 @@ export async function sendTest(ctx: UserContext, input: Action<'send_test'>): Pr
   const courierId = targetCourierId(ctx.caller, input.courier_id);
   const { endpoint } = input;
   return ctx.write(async (tx) => {
-    assertOpen(await lockEndpoints(tx, courierId), endpoint, ['missing']);
+    const { obstacles } = await lockEndpoints(tx, courierId);
+    assertOpen(obstacles, endpoint, ['missing']);
     const pendingTests = { courierId, status: 'pending', origin: 'test' };
     if ((await tx.models.webhookDelivery.count({ where: pendingTests })) >= MAX_PENDING_TESTS)
       throw new ApiError('tests_pending');

@@ -1,5 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
-import { formatDateTime } from '../../../platform/values/time.js';
+import { formatDateTime, withZone } from '../../../platform/values/time.js';
 import { viewEvent } from '../events/event-view.js';
 import { testRow, viewFlatPackage } from '../flat/flat-package.js';
 
@@ -39,6 +39,7 @@ const flatRowOf = ({ courierId, eventId, sentAt }: ProbePackage) => ({
 
 /** A test with the data of a package.created, in the order of their names in which PostgreSQL stores them. */
 function eventOf({ eventId, sentAt }: ProbePackage) {
+  const receivedAt = formatDateTime(probeReceivedAt(sentAt));
   const data = {
     width: null,
     height: null,
@@ -48,15 +49,18 @@ function eventOf({ eventId, sentAt }: ProbePackage) {
     message: 'A check from Crossdock. Answer it as you answer a package.created, and store nothing.',
     shipper: 'Crossdock',
     last_name: null,
+    reference: null,
     user_code: null,
     first_name: null,
     package_id: eventId,
     description: DESCRIPTION,
+    prealert_id: null,
     house_number: 'TEST',
     package_type: null,
-    entry_date_time: formatDateTime(probeReceivedAt(sentAt)),
+    entry_date_time: receivedAt,
     manifest_number: null,
     tracking_number: 'TEST',
+    entry_date_time_utc: withZone(receivedAt),
   } satisfies components['schemas']['EventPackage'] & { message: string };
   return { id: eventId, type: 'webhook.test', sequence: null, occurredAt: sentAt, data } as const;
 }

@@ -105,13 +105,16 @@ function makeProbe(sender: Sender): WebhookProbe {
     withTokenIn: (place) => make(inPlace(sender, place, token ?? ''), addToken(content, place, token ?? '')),
     otherFormats: FORMATS.filter((each) => each !== format),
     inFormat: (other) =>
-      make({ ...sender, headers: headersOf(other, token) }, probeContent(other, packageOf(id), token ?? '')),
+      make(
+        { ...sender, headers: headersOf(other, token, sender) },
+        probeContent(other, packageOf(id), token ?? ''),
+      ),
     withWrongToken() {
       const wrong = wrongText(token ?? '');
       const otherId = newId();
       const stranger = {
         url: withWrongKeys(url),
-        headers: headersOf(format, wrong),
+        headers: headersOf(format, wrong, sender),
         secrets: [`whsec_${randomBytes(32).toString('base64')}`],
       };
       return make(stranger, probeContent(format, packageOf(otherId), wrong), otherId);

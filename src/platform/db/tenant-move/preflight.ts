@@ -1,4 +1,4 @@
-import { readRow, readValues } from '../connections/rows.js';
+import { readRow, readValue, readValues } from '../connections/rows.js';
 import type { MovedTenant, OwnedCell } from './cell-state.js';
 import { OLDEST_VERSION } from '../connections/roles.js';
 import { listTenantTables } from './tenant-tables.js';
@@ -89,9 +89,22 @@ async function conflicts(source: OwnedCell, target: OwnedCell, { id, slug }: Mov
        and not exists (select from installation.tenant_cells c where c.tenant_id = t.id and c.role = 'target')`,
     [id, slug],
   );
+  const sandboxes = await readValues<string>(
+    source.client,
+    `select c.code from sandboxes s join couriers c on c.tenant_id = s.tenant_id and c.id = s.courier_id
+     where s.tenant_id = $1 and s.ended_at is null order by c.code`,
+    [id],
+  );
+  const isSandbox = await readValue<boolean>(
+    source.client,
+    'select sandbox_of_tenant_id is not null from tenants where id = $1',
+    [id],
+  );
   const taken = 'select host from tenant_hosts where tenant_id <> $1 and host = any($2)';
   const hosts = await readValues<string>(target.client, taken, [id, own]);
   return [
+    ...(isSandbox ? ['A sandbox stays in the cell of its tenant. End it instead.'] : []),
+    ...sandboxes.map((code) => `The courier ${code} has a sandbox, which cannot move. End it first.`),
     ...slugs.map((each) => `The cell ${target.name} already has a tenant ${each}.`),
     ...hosts.map((host) => `The host ${host} belongs to another tenant in the cell ${target.name}.`),
   ];

@@ -3,9 +3,9 @@ import { BOUNDS_OF } from '../../../../generated/bounds.js';
 import { authenticate, hintOf } from '../../access/authenticate.js';
 import type { Secrets } from '../../access/secrets.js';
 import type { Tokens } from '../../access/tokens.js';
-import type { FailureCode } from '../../errors/errors.js';
+import type { FailureCode, FieldError } from '../../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../../identity/callers.js';
-import type { Call, CallCredential } from '../../identity/call.js';
+import type { Call, CallCredential, RefusedField } from '../../identity/call.js';
 import type { Db } from '../../db/database.js';
 import { sentMediaType } from '../bodies/forms.js';
 import { namedParcels } from './named-parcels.js';
@@ -31,8 +31,18 @@ export function watchCalls(app: FastifyInstance, record: Record, using: Authenti
 /** The console sends it after a login, with the access token in the header: it makes the cookie of its session. */
 const OF_CONSOLE = 'createDeviceSession';
 
+const MAX_REFUSED = 5;
+const MAX_NAME = 100;
+
+/** Without the message, which can quote what was sent. The name can be that of a client, so it is cut. PostgreSQL stores no half character. */
+const toRefused = ({ field, code, row }: FieldError): RefusedField => ({
+  field: field.slice(0, MAX_NAME).toWellFormed(),
+  code,
+  ...(row === undefined ? {} : { row }),
+});
+
 function callOf(request: FastifyRequest, reply: FastifyReply, using: Authentication): Call | undefined {
-  const { operation, failureCode = null } = request;
+  const { operation, failureCode = null, failedFields = [] } = request;
   if (!operation || operation.id === OF_CONSOLE) return undefined;
   const credential = credentialOf(request, reply.statusCode, using);
   if (!credential) return undefined;
@@ -43,6 +53,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply, using: Authenticat
     operationId: operation.id,
     status: wasSent ? reply.statusCode : null,
     code: wasSent ? failureCode : null,
+    refused: wasSent ? failedFields.slice(0, MAX_REFUSED).map(toRefused) : [],
     startedMs: performance.now() - durationMs,
     durationMs,
     credential,

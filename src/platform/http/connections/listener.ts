@@ -8,7 +8,7 @@ import type { SharedLimits } from '../../limits/shared/shared-limits.js';
 import type { Forwarding } from './forwarded-headers.js';
 import { overrideNodeResponses, respondToParserError, type OnSocketResponse } from './parser-errors.js';
 import { limitPipelining, type Dispatch } from './pipelining.js';
-import { normalizeRequestTarget } from './request-target.js';
+import { normalizeRequestTarget, takeSandboxKey } from './request-target.js';
 import type { UnreadLimits, UnreadReplies } from './unread-replies.js';
 
 export type Timeouts = { headersMs: number; requestMs: number; unread?: Partial<UnreadLimits> };
@@ -47,6 +47,7 @@ export function makeListener({ config, timeouts = TIMEOUTS, limits, ...deps }: L
     const limiter = limitPipelining(handle, { ...unread, overflowed: onPipelineOverflow });
     const dispatch: Dispatch = (request, response) => {
       normalizeRequestTarget(request);
+      takeSandboxKey(request);
       limiter.dispatch(request, response);
     };
     const server = config.tls

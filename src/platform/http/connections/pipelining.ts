@@ -25,6 +25,10 @@ export type Watcher = {
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 type ConnectionQueue = { current: Exchange | undefined; waiting: Exchange[]; end?: () => void };
 
+/** Whether the response ends the connection. */
+const isLast = ({ response }: Exchange): boolean =>
+  !response.shouldKeepAlive || /\bclose\b/i.test(String(response.getHeader('connection') ?? ''));
+
 /**
  * Handles the pipelined requests of a connection one at a time. Node handles all of them concurrently and buffers each
  * response until the earlier ones have been read: a client that never reads could make it buffer 20 responses.
@@ -87,7 +91,10 @@ export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIM
     exchange.response.once('close', () => {
       queue.current = undefined;
       watcher.responseEnded(socket);
-      if (!socket.destroyed) handleNext(socket, queue);
+      if (socket.destroyed) return;
+      // Nothing that follows the last request of a connection is executed (RFC 9112, 9.6).
+      if (isLast(exchange)) totalWaiting -= queue.waiting.splice(0).length;
+      handleNext(socket, queue);
     });
     handle(exchange.request, exchange.response);
   }

@@ -37,3 +37,20 @@ export function assertOneHost(request: IncomingMessage): void {
   if (named !== '' && named.toLowerCase() === headers.host?.toLowerCase()) return;
   throw new ApiError('malformed_request', { variant: 'target' });
 }
+
+const sandboxesOfTargets = new WeakMap<IncomingMessage, string>();
+
+/** `/sandbox/<key>` before the path of an operation. Nothing else of the service is below it. */
+const SANDBOX = /^\/sandbox\/([0-9a-z]{20})(?=\/api\/)/;
+
+/** Converts the request target `/sandbox/<key>/api/...` to `/api/...`. `sandboxKeyOf` returns the key. */
+export function takeSandboxKey(request: IncomingMessage): void {
+  const { url = '' } = request;
+  const [prefix, key] = SANDBOX.exec(url) ?? [];
+  if (prefix === undefined || key === undefined) return;
+  sandboxesOfTargets.set(request, key);
+  request.url = url.slice(prefix.length);
+}
+
+/** Returns the key of the sandbox that a request is sent to; undefined for a live tenant. */
+export const sandboxKeyOf = (request: IncomingMessage): string | undefined => sandboxesOfTargets.get(request);

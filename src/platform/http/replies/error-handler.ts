@@ -53,6 +53,7 @@ export function respondToRouterError(
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds = 0, limit } = error.detail;
   request.failureCode = error.code;
+  request.failedFields = error.detail.errors;
   if (limit) request.context?.noteRateLimit({ ...limit, remaining: 0, resetSeconds: retryAfterSeconds });
   if (error.detail.retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
   return reply.code(error.httpStatus).send(wrapFailure(error, request.operation, request.id, new Date()));

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { serializeReply } from '../../contract/json-text.js';
 import type { FileReply, StaticDocument } from '../../contract/types.js';
-import type { FailureCode } from '../../errors/errors.js';
+import type { FailureCode, FieldError } from '../../errors/errors.js';
 import { wrapSuccess } from './envelope.js';
 
 /** A response as it is sent, without the headers that every response has. */
@@ -13,6 +13,8 @@ export type HttpResponse = {
   payload: string | Buffer | Buffer[] | Readable;
   /** The code of a failure. */
   code?: FailureCode;
+  /** The fields that a failure refuses. */
+  errors?: readonly FieldError[] | undefined;
 };
 
 /** The result of a handler. */
@@ -42,10 +44,11 @@ export function toHttpResponse(operationId: string, result: HandlerResult, now: 
 
 export function sendHttpResponse(
   reply: FastifyReply,
-  { statusCode, headers, payload, code }: HttpResponse,
+  { statusCode, headers, payload, code, errors }: HttpResponse,
 ): FastifyReply {
   const { request } = reply;
   request.failureCode = code;
+  request.failedFields = errors;
   void reply.headers(headers);
   if (statusCode === 200 && matchesEtag(headers['etag'], request.headers['if-none-match']))
     return reply.removeHeader('content-type').removeHeader('content-encoding').code(304).send();

@@ -24,13 +24,14 @@ export function bytesOf(
   return REQUEST_BYTES + share * (COPIES * bytes + ITEM_BYTES * items) + furtherBytes;
 }
 
-export async function sizeOf(request: FastifyRequest): Promise<Size> {
+/** @param hasItems whether the operation reads items, for example rows, from what is sent */
+export async function sizeOf(request: FastifyRequest, hasItems: boolean): Promise<Size> {
   const { body, headers } = request;
   const mediaType = sentMediaType(request);
   // The parser of this media type returns it.
   if (mediaType === NDJSON) return sizeOfLines(body as SentLines);
   if (typeof body !== 'object' || body === null) return { bytes: 0, items: 0 };
-  if (mediaType === MULTIPART) return sizeOfForm(body);
+  if (mediaType === MULTIPART) return sizeOfForm(body, hasItems);
   const sent = headers['content-length'];
   return {
     bytes: sent === undefined ? Buffer.byteLength(JSON.stringify(body)) : Number(sent),
@@ -43,14 +44,16 @@ const sizeOfLines = ({ sizeBytes, lines }: SentLines): Size => ({ bytes: sizeByt
 const countItems = (body: object): number =>
   Object.values(body).reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 0), 0);
 
-async function sizeOfForm(form: object): Promise<Size> {
+async function sizeOfForm(form: object, hasItems: boolean): Promise<Size> {
   const size = { bytes: 0, items: 0 };
   // Texts are converted to the types of the schema, none of which is an object.
   for (const value of Object.values(form) as (string | number | boolean | UploadedFile)[]) {
-    if (typeof value === 'object') {
+    if (typeof value === 'object' && hasItems) {
       size.bytes += value.sizeBytes;
       size.items += await countRows(value);
-    } else size.bytes += String(value).length;
+      // A document or a picture is stored once, and its bytes are no lines.
+    } else if (typeof value === 'object') size.bytes += value.sizeBytes / COPIES;
+    else size.bytes += String(value).length;
   }
   return size;
 }

@@ -1,7 +1,9 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { makeBilling } from '../../../support/builders/billing.js';
 import { insertBill } from '../../../support/builders/bills.js';
+import { savedFile } from '../../../support/console/saved-file.js';
 import { consoleSuite } from '../../../support/console/suite.js';
 
 const { it, service } = consoleSuite();
@@ -63,6 +65,31 @@ it(
       .getByRole('link', { name: /^Courier / })
       .click();
     await page.waitForURL(`**/console/couriers/${late}/statement`);
+  },
+  'manager',
+);
+
+it(
+  'the statement of a courier leads to its bills, and is saved as a file with numbers',
+  async (page) => {
+    await page.goto(`${service().url}/console/couriers/IEX/statement`);
+    const table = page.getByRole('table', { name: 'Statement' });
+    await table.waitFor();
+    const { name, bytes } = await savedFile(page, () =>
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    );
+    expect(name).toMatch(/^statement-\d{4}-01-01-\d{4}-\d\d-\d\d\.csv$/);
+    const [, ...rows] = bytes.toString('utf8').trim().split('\r\n');
+    const from = `${new Date().getUTCFullYear()}-01-01`;
+    const query = { courier_id: DEMO.couriers.IEX, from, to: new Date().toISOString().slice(0, 10) };
+    const { body } = await service().call('getCourierStatement', { as: 'manager', query });
+    const { movements } = body['data'];
+    expect(rows.map((row) => row.split(',').slice(-2).map(Number))).toEqual(
+      movements.map(({ amount, balance }: Record<string, number>) => [amount, balance]),
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    await table.getByRole('link', { name: movements[0].invoice_number }).first().click();
+    await page.getByRole('heading', { level: 1, name: new RegExp(movements[0].invoice_number) }).waitFor();
   },
   'manager',
 );

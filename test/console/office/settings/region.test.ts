@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { consoleSuite } from '../../../support/console/suite.js';
 
-const { atWork, it, runs, service } = consoleSuite();
+const { atWork, it, runs, service } = consoleSuite({ worksOffline: true });
 
 const [PARCEL] = DEMO.packages.available.IEX;
 /** An evening in Miami, when it is the next day in UTC. */
@@ -44,6 +44,24 @@ it(
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Bills were published in USD').waitFor();
     expect(await page.getByLabel('Currency').getAttribute('aria-invalid')).toBe('true');
+  },
+  'admin',
+);
+
+it(
+  'an administrator sets after how many hours a delivered parcel is missing',
+  async (page) => {
+    await page.goto(`${service().url}/console/settings/region`);
+    const hours = page.getByLabel('Hours until a delivered parcel is missing');
+    expect(await hours.inputValue()).toBe('24');
+    await hours.fill('721');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('[name=missing_after_hours][aria-invalid=true]').waitFor();
+    await hours.fill('48');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByTestId('toasts').getByRole('button', { name: 'Undo' }).waitFor();
+    const stored = await service().call('getTenantSettings', { as: 'iex' });
+    expect(stored.body['data']).toMatchObject({ missing_after_hours: 48, time_zone: 'UTC' });
   },
   'admin',
 );

@@ -1,5 +1,5 @@
 import { deflateSync, inflateSync } from 'node:zlib';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { multipart } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
@@ -68,11 +68,15 @@ const PROGRESSIVE = inflateSync(
   ),
 );
 
-test('the largest progressive JPG is drawn', async () => {
-  await api
-    .as('two/two')
-    .updateCourierSettings(multipart({ logo: { file: PROGRESSIVE } }))
-    .ok();
+describe('with time for a busy machine', () => {
+  const patient = withService({ drawing: { taskMs: 20_000, hourMs: 60_000 } });
+
+  test('the memory of a drawing is enough for the largest progressive JPG', async () => {
+    await patient.api
+      .as('two/two')
+      .updateCourierSettings(multipart({ logo: { file: PROGRESSIVE } }))
+      .ok();
+  }, 30_000);
 });
 
 test('drawing the logos of a courier has a limit of time, and those that are refused count', async () => {

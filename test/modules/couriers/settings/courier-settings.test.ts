@@ -22,6 +22,8 @@ describe('reading settings', () => {
     const reply = await read({ as: 'iex' }).ok();
     expect(reply.data).toEqual({
       courier_id: IEX,
+      add_package_events: ['package.created'],
+      update_package_events: ['package.status_changed', 'package.updated'],
       courier_code: 'IEX',
       courier_name: 'Island Express',
       company_name: 'Island Express Limited',

@@ -156,9 +156,14 @@ test('a courier redirects its own data without a password, and its owners and it
   await change({ api_url_add_package: THIEF });
   expect(await told()).toEqual(['old@harbour.example', 'owner@harbour.example']);
   const [mail] = await outbox.untilSent('owner@harbour.example', 1);
-  expect(mail?.text).toContain('Somebody changed where we send the data of your courier');
+  expect(mail?.text).toContain('Somebody changed where we send the data of your courier, or which');
   expect(mail?.text).not.toContain('evil.example');
   await change({ api_url_add_package: THIEF, city_town: 'Oistins' });
+  expect(await told()).toHaveLength(2);
+  await db.query('delete from account_mails');
+  await change({ update_package_events: ['package.updated', 'bill.paid'] });
+  expect(await told()).toEqual(['old@harbour.example', 'owner@harbour.example']);
+  await change({ update_package_events: ['bill.paid', 'package.updated'] });
   expect(await told()).toHaveLength(2);
   await db.query('delete from account_mails');
   await change({ email: 'thief@evil.example' });

@@ -10,6 +10,10 @@ import { longestBlockMs } from '../../../support/harness/event-loop-block.js';
 
 // The header is searched in the first twenty rows. Their cells are normalised, which makes 18 characters of U+FDFA.
 
+const LIMIT_MS = 30;
+/** On a busy machine the same work takes more time of the processor, but not each time. */
+const TIMES = 10;
+
 let folder: string;
 
 beforeAll(async () => {
@@ -38,8 +42,12 @@ describe.each([
     // Without a known column, each of the first rows is searched. Pre-alerts are then refused.
     const upload = () => readUpload({ path, readWorkbook: () => read(owner, file) }).catch(() => undefined);
     await longestBlockMs(upload);
+    const blocks: number[] = [];
+    // The garbage collector of a process that has run many test files may hold any.
+    while (blocks.length < TIMES && !blocks.some((ms) => ms < LIMIT_MS))
+      blocks.push(await longestBlockMs(upload));
     // 5 ms. With all first rows in one turn, up to 480 ms.
-    expect(await longestBlockMs(upload)).toBeLessThan(30);
+    expect(Math.min(...blocks)).toBeLessThan(LIMIT_MS);
   });
 });
 

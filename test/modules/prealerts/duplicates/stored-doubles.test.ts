@@ -16,6 +16,7 @@ beforeAll(async () => {
   await resolve(number);
   const { data } = await receive(number).created();
   await update(data.package_id, { tracking_number: newNumber() });
+  await api.as('admin').voidReceipt({ package_id: data.package_id, reason: 'Another parcel' }).ok();
   await sendScans(api, [deviceScan('receive', newNumber(), 10, { weight: 1 })]);
 });
 
@@ -95,6 +96,16 @@ describe(`a parcel with ${DOUBLES} stored pre-alerts`, () => {
     await bounded(() => update(id, { tracking_number: newNumber() }));
     expect(await countsOf(number)).toEqual({ pending: DOUBLES });
     await bounded(() => update(id, { tracking_number: number }));
+  });
+
+  test('whose receipt is voided reopens them in bounded time', async () => {
+    const number = newLetters();
+    await store(number);
+    const { data } = await receive(number).created();
+    await bounded(() =>
+      api.as('admin').voidReceipt({ package_id: data.package_id, reason: 'Another parcel' }).ok(),
+    );
+    expect(await countsOf(number)).toEqual({ pending: DOUBLES });
   });
 
   test('is received by a batch in bounded time', async () => {

@@ -4,7 +4,7 @@ import { findWaitingScan } from '../../../../src/modules/packages/intake/queries
 import { usesOfPackage } from '../../../../src/modules/packages/void/queries.js';
 import { countScans, scansOfParcels } from '../../../../src/modules/scans/batch/stored/queries.js';
 import { makeContext } from '../../../../src/platform/context/request-context.js';
-import { sql, type Sql } from '../../../../src/platform/db/statements.js';
+import { blocksOf } from '../../../support/assertions/blocks.js';
 import { newNumber } from '../../../support/builders/parcels.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { deviceScan, sendScan } from '../../../support/scans/device-scans.js';
@@ -17,8 +17,6 @@ const MAX_BLOCKS = 60;
 
 const { api, db, service } = withService();
 const { receive } = makeScanCalls(api);
-
-type Explained = { 'QUERY PLAN': [{ Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }] };
 
 const number = newNumber();
 let packageId: string;
@@ -37,15 +35,6 @@ const contextOf = () =>
     },
     'a-request',
   );
-
-async function blocksOf(statement: Sql): Promise<number> {
-  const [[row]] = await contextOf().read([
-    sql<Explained>`explain (analyze, buffers, format json) ${statement}`,
-  ]);
-  if (!row) throw new Error('There is no plan.');
-  const { Plan } = row['QUERY PLAN'][0];
-  return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
-}
 
 beforeAll(async () => {
   packageId = (await receive(number, { user_code: 'IEX-1001' }).created()).data.package_id;
@@ -66,7 +55,7 @@ test.each([
   ['the waiting scan', () => findWaitingScan(contextOf(), [number])],
   ['the uses of the package', () => usesOfPackage(contextOf(), packageId)],
 ] as const)(`%s of a parcel reads none of its ${VOIDED} voided scans`, async (_, statement) => {
-  expect(await blocksOf(statement())).toBeLessThan(MAX_BLOCKS);
+  expect(await blocksOf(contextOf(), statement())).toBeLessThan(MAX_BLOCKS);
 });
 
 test('a corrected number takes only the scans that count along', async () => {
@@ -74,5 +63,5 @@ test('a corrected number takes only the scans that count along', async () => {
   await api.as('warehouse').updatePackage({ package_id: packageId, tracking_number: corrected }).ok();
   expect(await db.count('scans', { parcel_key: corrected })).toBe(1);
   expect(await db.count('scans', { parcel_key: number })).toBe(VOIDED);
-  expect(await blocksOf(countScans(contextOf(), [corrected], 501))).toBeLessThan(MAX_BLOCKS);
+  expect(await blocksOf(contextOf(), countScans(contextOf(), [corrected], 501))).toBeLessThan(MAX_BLOCKS);
 });

@@ -27,10 +27,11 @@ func env(name string) string { return os.Getenv("CROSSDOCK_" + name) }
 
 func main() {
 	steps := []func() (report, error){
-		func() (report, error) { return submit(env("URL"), 1) },
-		func() (report, error) { return submit(env("FAULTY_URL"), 2, crossdock.WithAttemptHook(remember)) },
+		func() (report, error) { return live(env("URL"), 1) },
+		func() (report, error) { return live(env("FAULTY_URL"), 2, crossdock.WithAttemptHook(remember)) },
 		list,
 		verify,
+		func() (report, error) { return submit(env("SANDBOX_URL"), env("SANDBOX_KEY"), env("SANDBOX_USER_CODE"), 3) },
 	}
 	for index, step := range steps {
 		result, err := step()
@@ -54,12 +55,16 @@ func remember(attempt crossdock.Attempt) {
 	})
 }
 
-func submit(url string, number int, options ...crossdock.Option) (report, error) {
-	client, err := crossdock.New(url, append(options, crossdock.WithAPIKey(env("API_KEY")))...)
+func live(url string, number int, options ...crossdock.Option) (report, error) {
+	return submit(url, env("API_KEY"), env("USER_CODE"), number, options...)
+}
+
+func submit(url, key, userCode string, number int, options ...crossdock.Option) (report, error) {
+	client, err := crossdock.New(url, append(options, crossdock.WithAPIKey(key))...)
 	if err != nil {
 		return nil, err
 	}
-	prealert := crossdock.PrealertSubmission{UserCode: env("USER_CODE"), TrackingNumber: fmt.Sprint(run, "-", number)}
+	prealert := crossdock.PrealertSubmission{UserCode: userCode, TrackingNumber: fmt.Sprint(run, "-", number)}
 	submitted, err := client.Prealerts.Submit(ctx, prealert)
 	return report{"prealert_id": submitted.PrealertID}, err
 }

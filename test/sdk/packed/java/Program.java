@@ -27,10 +27,11 @@ public class Program {
   public static void main(String[] args) throws Exception {
     List<Callable<Map<String, Object>>> steps =
         List.of(
-            () -> submit(Crossdock.at(env("URL")), 1),
-            () -> submit(Crossdock.at(env("FAULTY_URL")).onAttempt(Program::remember), 2),
+            () -> submit(live("URL"), env("USER_CODE"), 1),
+            () -> submit(live("FAULTY_URL").onAttempt(Program::remember), env("USER_CODE"), 2),
             Program::list,
-            Program::verify);
+            Program::verify,
+            () -> submit(inSandbox(), env("SANDBOX_USER_CODE"), 3));
     for (int index = 0; index < steps.size(); index++) {
       Map<String, Object> report = new LinkedHashMap<>();
       report.put("step", index + 1);
@@ -55,10 +56,18 @@ public class Program {
     ATTEMPTS.add(attempt);
   }
 
-  private static Map<String, Object> submit(Crossdock.Builder builder, int number) {
+  private static Crossdock.Builder live(String url) {
+    return Crossdock.at(env(url)).apiKey(env("API_KEY"));
+  }
+
+  private static Crossdock.Builder inSandbox() {
+    return Crossdock.at(env("SANDBOX_URL")).apiKey(env("SANDBOX_KEY"));
+  }
+
+  private static Map<String, Object> submit(Crossdock.Builder builder, String userCode, int number) {
     PrealertSubmission prealert =
-        new PrealertSubmission().userCode(env("USER_CODE")).trackingNumber(RUN + "-" + number);
-    return Map.of("prealert_id", builder.apiKey(env("API_KEY")).build().prealerts().submit(prealert).prealertId());
+        new PrealertSubmission().userCode(userCode).trackingNumber(RUN + "-" + number);
+    return Map.of("prealert_id", builder.build().prealerts().submit(prealert).prealertId());
   }
 
   private static Map<String, Object> list() {

@@ -19,12 +19,16 @@ function env(string $name): string
     return (string) getenv("CROSSDOCK_$name");
 }
 
-function submit(string $url, int $number, Options $options): array
+function submit(KeyClient $client, string $userCode, int $number): array
 {
-    $client = new KeyClient($url, env('API_KEY'), $options);
-    $id = $client->submit(['UserCode' => env('USER_CODE'), 'TrackingNumber' => env('RUN_ID') . "-$number"])->prealert_id;
+    $id = $client->submit(['UserCode' => $userCode, 'TrackingNumber' => env('RUN_ID') . "-$number"])->prealert_id;
 
     return ['prealert_id' => $id];
+}
+
+function live(string $url, Options $options = new Options()): KeyClient
+{
+    return new KeyClient($url, env('API_KEY'), $options);
 }
 
 $attempts = [];
@@ -38,8 +42,8 @@ $log = static function (Attempt $attempt) use (&$attempts): void {
 };
 
 $steps = [
-    static fn (): array => submit(env('URL'), 1, new Options()),
-    static fn (): array => submit(env('FAULTY_URL'), 2, new Options(onAttempt: $log)),
+    static fn (): array => submit(live(env('URL')), env('USER_CODE'), 1),
+    static fn (): array => submit(live(env('FAULTY_URL'), new Options(onAttempt: $log)), env('USER_CODE'), 2),
     static function (): array {
         $staff = new Client(env('URL'), env('STAFF_USERNAME'), env('PASSWORD'), options: new Options(pageSize: 1));
         [$numbers, $times] = [[], []];
@@ -65,6 +69,11 @@ $steps = [
             'tampered' => $isTampered,
             'attempts' => $attempts,
         ];
+    },
+    static function (): array {
+        $sandbox = new KeyClient(env('SANDBOX_URL'), env('SANDBOX_KEY'));
+
+        return submit($sandbox, env('SANDBOX_USER_CODE'), 3);
     },
 ];
 foreach ($steps as $index => $step) {

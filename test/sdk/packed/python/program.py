@@ -16,10 +16,14 @@ RUN = env("RUN_ID")
 attempts: list[Attempt] = []
 
 
-def submit(url: str, number: int, options: Options) -> dict[str, Any]:
-    with KeyClient(url, env("API_KEY"), options) as client:
-        id = client.prealerts.submit(user_code=env("USER_CODE"), tracking_number=f"{RUN}-{number}").prealert_id
+def submit(client: KeyClient, user_code: str, number: int) -> dict[str, Any]:
+    with client:
+        id = client.prealerts.submit(user_code=user_code, tracking_number=f"{RUN}-{number}").prealert_id
         return {"prealert_id": str(id)}
+
+
+def live(url: str, options: Options = Options()) -> KeyClient:
+    return KeyClient(url, env("API_KEY"), options)
 
 
 def list_pages() -> dict[str, Any]:
@@ -47,10 +51,11 @@ def verify() -> dict[str, Any]:
 
 
 steps = [
-    lambda: submit(env("URL"), 1, Options()),
-    lambda: submit(env("FAULTY_URL"), 2, Options(on_attempt=attempts.append)),
+    lambda: submit(live(env("URL")), env("USER_CODE"), 1),
+    lambda: submit(live(env("FAULTY_URL"), Options(on_attempt=attempts.append)), env("USER_CODE"), 2),
     list_pages,
     verify,
+    lambda: submit(KeyClient(env("SANDBOX_URL"), env("SANDBOX_KEY")), env("SANDBOX_USER_CODE"), 3),
 ]
 for index, step in enumerate(steps):
     report: dict[str, Any]

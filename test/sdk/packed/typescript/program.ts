@@ -13,20 +13,19 @@ const env = (name: string): string => process.env[`CROSSDOCK_${name}`] ?? '';
 const run = env('RUN_ID');
 const attempts: AttemptReport[] = [];
 
-const prealert = (number: number): PrealertSubmission => ({
-  UserCode: env('USER_CODE'),
+const prealert = (userCode: string, number: number): PrealertSubmission => ({
+  UserCode: userCode,
   TrackingNumber: `${run}-${number}`,
 });
 
-async function submit(baseUrl: string, number: number, onAttempt?: (report: AttemptReport) => void) {
-  const client = new CrossdockKeyClient({
-    baseUrl,
-    apiKey: env('API_KEY'),
-    ...(onAttempt ? { onAttempt } : {}),
-  });
-  const { data } = await client.prealerts.submit(prealert(number));
+async function submit(client: CrossdockKeyClient, userCode: string, number: number) {
+  const { data } = await client.prealerts.submit(prealert(userCode, number));
   return { prealert_id: data.prealert_id };
 }
+
+const live = (baseUrl: string, onAttempt?: (report: AttemptReport) => void) =>
+  new CrossdockKeyClient({ baseUrl, apiKey: env('API_KEY'), ...(onAttempt ? { onAttempt } : {}) });
+const inSandbox = () => new CrossdockKeyClient({ baseUrl: env('SANDBOX_URL'), apiKey: env('SANDBOX_KEY') });
 
 async function list() {
   const staff = new CrossdockClient({
@@ -64,10 +63,16 @@ async function verify() {
 }
 
 const steps = [
-  () => submit(env('URL'), 1),
-  () => submit(env('FAULTY_URL'), 2, (report) => attempts.push(report)),
+  () => submit(live(env('URL')), env('USER_CODE'), 1),
+  () =>
+    submit(
+      live(env('FAULTY_URL'), (report) => attempts.push(report)),
+      env('USER_CODE'),
+      2,
+    ),
   list,
   verify,
+  () => submit(inSandbox(), env('SANDBOX_USER_CODE'), 3),
 ];
 for (const [index, step] of steps.entries()) {
   const report = await step().then(

@@ -127,6 +127,8 @@ describe('what takes access away', () => {
     ];
     const token = { name: 'T', scopes: ['packages:read'], current_password: DEMO.password };
     const made = await created('manageServiceTokens', { ...token, action: 'create' }, 'iex');
+    await created('manageSandbox', { action: 'create' }, 'iex');
+    const { feed } = await created('manageFeeds', { action: 'create', kind: 'easypost', name: 'F' }, 'iex');
     await created('rotateWebhookSecret', { courier_id: DEMO.couriers.HRB }, 'admin');
     await created('rotateWebhookSecret', { courier_id: DEMO.couriers.HRB }, 'admin');
     await service.freshTokenOf('iex');
@@ -140,6 +142,8 @@ describe('what takes access away', () => {
       ['manageTeam', { as: 'iex', body: { action: 'disable', user_id: one.user_id } }],
       ['manageCouriers', { as: 'admin', body: { action: 'deactivate', courier_id: DEMO.couriers.HRB } }],
       ['endPreviousWebhookSecret', { as: 'admin', body: { courier_id: DEMO.couriers.HRB } }],
+      ['manageSandbox', { as: 'iex', body: { action: 'end' } }],
+      ['manageFeeds', { as: 'iex', body: { action: 'delete', feed_id: feed.feed_id } }],
     ];
   });
 
@@ -160,7 +164,10 @@ describe('what takes access away', () => {
       const repeated = (await countAudited()) - once;
       seen.push([operation, first.status, once - before, again.join(), repeated]);
     }
-    expect(seen).toEqual(endings.map(([id]) => [id, 200, 1, '200,200,200', 0]));
+    // What is no more is not found.
+    const repeated = (id: OperationId) =>
+      ['manageSandbox', 'manageFeeds'].includes(id) ? '404,404,404' : '200,200,200';
+    expect(seen).toEqual(endings.map(([id]) => [id, 200, 1, repeated(id), 0]));
   });
 
   test('ending the sessions of another user who has none writes no audit entry', async () => {
@@ -191,6 +198,12 @@ describe('replacing a secret', () => {
 
   beforeAll(async () => {
     service = await startService({ env: SMALL });
+    const made = await service.call('manageFeeds', {
+      as: 'manager',
+      body: { action: 'create', kind: 'easypost', name: 'F', ...courier },
+    });
+    const rotate = { action: 'rotate', feed_id: made.body['data'].feed.feed_id };
+    CALLS_OF_SECRETS.push(['manageFeeds', { body: rotate }]);
   });
 
   afterAll(async () => {
@@ -202,7 +215,7 @@ describe('replacing a secret', () => {
     const statuses = [];
     for (const [operation, call] of CALLS_OF_SECRETS)
       statuses.push((await service.call(operation, { ...call, as: 'manager' })).status);
-    expect(statuses).toEqual([200, 200, 200, 200]);
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
     const own = { as: 'iex', isFresh: true };
     const wanted = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
     expect((await service.call('changePassword', { ...own, body: wanted })).status).toBe(200);

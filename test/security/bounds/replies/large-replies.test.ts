@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { HELD_MS } from '../../../../generated/bounds.js';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
-import { projectRoot } from '../../../../src/config/project-root.js';
 import { insertWithoutTriggers } from '../../../support/builders/many-rows.js';
 import { logIn } from '../../../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../../../support/service/database.js';
-import { endProcesses, freePort, startReplica, type Replica } from '../../../support/service/processes.js';
+import { startWatchedReplica } from '../../../support/attacks/watched-replica.js';
+import { endProcesses, type Replica } from '../../../support/service/processes.js';
 
 const PACKAGES = 10_000;
 const PREVIEWED = 100_000;
@@ -24,25 +22,16 @@ const { IEX, HRB } = DEMO.couriers;
 let database: TestDatabase;
 let owner: pg.Pool;
 let replica: Replica;
-let watch: string;
+let takeHeldMs: () => Promise<number>;
 let manifestId: string;
 /** Measurements, printed at the end. */
 const figures: string[] = [];
 const tokens: Record<string, string> = {};
 
-// A process of its own: the validation of responses in tests would hold the same event loop.
 beforeAll(async () => {
   database = await demoDatabase();
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 });
-  const port = String(await freePort());
-  watch = `http://127.0.0.1:${port}`;
-  replica = await startReplica({
-    DATABASE_URL: database.ownerUrl,
-    RUN_WORKER: 'false',
-    API_PROCESSES: '1',
-    LOOP_WATCH_PORT: port,
-    NODE_OPTIONS: `--import ${pathToFileURL(join(projectRoot, 'test/support/harness/loop-watch.mjs')).href}`,
-  });
+  ({ replica, takeHeldMs } = await startWatchedReplica(database.ownerUrl));
   for (const user of ['iex', 'warehouse', 'admin']) tokens[user] = await logIn(replica.url, user);
   manifestId = await newManifest();
   await insert(IEX, PACKAGES, { description: DESCRIPTION, manifestId });
@@ -100,13 +89,13 @@ function send(as: string, path: string, body?: object): Promise<Received> {
   });
 }
 
-/** Returns the longest time in milliseconds that the service's event loop was held since the last call. */
-const takeHeldMs = async (): Promise<number> => Number(await (await fetch(watch)).text());
-
 const rssMib = (): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${replica.child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
 const MAY = { start_date: '2021-05-01', end_date: '2021-05-31' };
+
+/** So long a page waits for those before it (docs/limits.md). */
+const MAX_WAIT_MS = 30_000;
 
 const listAll = () => send('iex', '/api/RetrievePackages.php', { limit: PACKAGES });
 
@@ -142,11 +131,21 @@ test.each(CASES)(
   120_000,
 );
 
+/** On a slow machine the last pages wait for too long. Such a request is refused, not earlier, and its client repeats it. */
+async function listUntilRead(): Promise<Received> {
+  const sentMs = performance.now();
+  const reply = await listAll();
+  if (reply.status !== 503) return reply;
+  expect(JSON.parse(reply.text)).toMatchObject({ code: 'overloaded' });
+  expect(performance.now() - sentMs).toBeGreaterThan(MAX_WAIT_MS);
+  return listUntilRead();
+}
+
 test(`${AT_ONCE} simultaneous pages of 60 MB of a courier are read one after the other`, async () => {
   const before = rssMib();
   let peak = before;
   const timer = setInterval(() => (peak = Math.max(peak, rssMib())), 20);
-  const replies = await Promise.all(Array.from({ length: AT_ONCE }, listAll));
+  const replies = await Promise.all(Array.from({ length: AT_ONCE }, listUntilRead));
   clearInterval(timer);
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
   figures.push(`${AT_ONCE} pages: RSS from ${before.toFixed(0)} to ${peak.toFixed(0)} MiB`);
@@ -155,20 +154,25 @@ test(`${AT_ONCE} simultaneous pages of 60 MB of a courier are read one after the
 
 test(`shipping a manifest of 10,000 packages with long texts never holds the event loop for ${HELD_MS} ms`, async () => {
   await owner.query("update couriers set api_url_update_package = 'https://receiver.example.com/update'");
+  const another = await newManifest();
+  await insert(IEX, PACKAGES - 1, { description: DESCRIPTION, manifestId: another });
   await owner.query(
-    `update packages set user_code = repeat('漢', 100), tracking_number = rpad(tracking_number, 255, '漢') where manifest_id = $1`,
-    [manifestId],
+    `update packages set user_code = repeat('漢', 100), tracking_number = rpad(tracking_number, 255, '漢') where manifest_id = any($1)`,
+    [[manifestId, another]],
   );
   const held: number[] = [];
-  for (const status of ['ready', 'shipped', 'completed']) {
-    const body = { action: 'update_meta', manifest_id: manifestId, status };
-    await takeHeldMs();
-    expect((await send('warehouse', '/api/ManageManifest.php', body)).status).toBe(200);
-    held.push(await takeHeldMs());
-  }
+  for (const manifest_id of [manifestId, another])
+    for (const status of ['ready', 'shipped', 'completed']) {
+      const body = { action: 'update_meta', manifest_id, status };
+      await takeHeldMs();
+      expect((await send('warehouse', '/api/ManageManifest.php', body)).status).toBe(200);
+      const heldMs = await takeHeldMs();
+      // That a manifest is ready changes no package.
+      if (status !== 'ready') held.push(heldMs);
+    }
   const stored = await owner.query("select from events where type = 'package.status_changed'");
   expect(stored.rowCount).toBeGreaterThanOrEqual(2 * PACKAGES);
   figures.push(`shipping: held for ${held.map((ms) => ms.toFixed(0)).join(', ')} ms`);
-  // The first changes no package. Of the other two, the garbage collector may hold one.
-  expect(Math.min(...held.slice(1))).toBeLessThan(HELD_MS);
+  // The garbage collector may hold some.
+  expect(Math.min(...held)).toBeLessThan(HELD_MS);
 }, 120_000);

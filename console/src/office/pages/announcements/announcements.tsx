@@ -11,6 +11,7 @@ import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import { AnnouncementPanel } from './announcement-panel.js';
 import { announcementColumns } from './columns.js';
+import { loadMissing } from './missing.js';
 import { NewAnnouncement } from './new.js';
 import { UploadDialog } from './upload.js';
 
@@ -18,6 +19,7 @@ const STATUSES = ['pending', 'received', 'flagged'] as const;
 
 async function load({ search, filters, sort, page }: ListState, signal: AbortSignal) {
   const { courier, status } = filters;
+  if (status === 'missing') return loadMissing(page, courier, signal);
   const { data, meta } = await api().prealerts.list(
     {
       page,
@@ -106,7 +108,10 @@ function AnnouncementsPage() {
           {
             name: 'status',
             label: t('common.status'),
-            options: STATUSES.map((status) => [status, t(`prealert.${status}`)]),
+            options: [
+              ...STATUSES.map((status): [string, string] => [status, t(`prealert.${status}`)]),
+              ['missing', t('attention.missing_prealerts')],
+            ],
           },
           { name: 'courier', label: t('common.courier'), options: courierOptions(couriers.data) },
         ]}

@@ -24,12 +24,33 @@ const CallsTab = part<TabProps>(
   { isOnUse: true },
 );
 
+/** The same. */
+const TokensTab = part<TabProps>(
+  async () => (await import('../../../integration/tokens/office-tabs.js')).CourierTokensTab,
+  { isOnUse: true },
+);
+
+/** The same. */
+const SandboxTab = part<TabProps>(
+  async () => (await import('../../../integration/sandbox/courier-tab.js')).SandboxTab,
+  { isOnUse: true },
+);
+
+/** The same. */
+const FeedsTab = part<TabProps>(
+  async () => (await import('../../../integration/feeds/courier-tab.js')).loadFeedsTab(),
+  { isOnUse: true },
+);
+
 const TABS = {
   profile: ProfileTab,
   users: UsersTab,
   key: KeyTab,
+  tokens: TokensTab,
   webhooks: WebhooksTab,
+  feeds: FeedsTab,
   calls: CallsTab,
+  sandbox: SandboxTab,
   rates: RatesTab,
   bills: BillsTab,
   statement: StatementTab,

@@ -1,16 +1,36 @@
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
+import { useLoad } from '../../../ui/load.js';
+import { Content } from '../../../ui/parts.js';
 import { Unsaved } from '../../ui/unsaved.js';
 import { Form, useForm } from '../../ui/form.js';
 import { confirmed } from '../../ui/own-password.js';
 import { toast } from '../../ui/toasts.js';
 import { detailsOf, type TabProps } from '../courier-parts.js';
-import { ContactFields, NameFields } from './detail-fields.js';
+import { ContactFields, NameFields } from './details/detail-fields.js';
+import { Logo } from './details/logo.js';
 
-/** The details of a courier. The form begins again with what was saved. */
+/** The details and the logo of a courier. The form begins again with what was saved. */
 export const ProfileTab = (props: TabProps) => (
-  <ProfileForm key={JSON.stringify(detailsOf(props.courier))} {...props} />
+  <div class="stack">
+    <ProfileForm key={JSON.stringify(detailsOf(props.courier))} {...props} />
+    <CourierLogo courierId={props.courier.courier_id} />
+  </div>
 );
+
+function CourierLogo({ courierId }: { courierId: string }) {
+  const settings = useLoad(
+    async (signal) => (await api().couriers.settings({ id: courierId }, { signal })).data,
+    [courierId],
+  );
+  return (
+    <Content of={settings}>
+      {(data) => (
+        <Logo key={data.logo_path} courierId={courierId} settings={data} onChanged={settings.reload} />
+      )}
+    </Content>
+  );
+}
 
 function ProfileForm({ courier, onChanged }: TabProps) {
   const { courier_id } = courier;

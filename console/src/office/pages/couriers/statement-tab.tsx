@@ -1,25 +1,33 @@
 import { useState } from 'preact/hooks';
+import type { GetCourierStatementResponse } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { date, money, t, textOf } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Field, Table } from '../../../ui/parts.js';
+import { officeLink } from '../../../ui/router.js';
+import { csvOf, type FileColumn } from '../../list/csv.js';
+import { saveFile } from '../../list/export.js';
 import { FactList } from '../../ui/panel.js';
 import type { TabProps } from '../courier-parts.js';
 import { utcDay } from '../../../ui/data/days.js';
 
 const SHOWN = 200;
 
+type Movement = GetCourierStatementResponse['data']['movements'][number];
+
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
 
-export const StatementTab = ({ courier: { courier_id } }: TabProps) => <Statement courierId={courier_id} />;
+export const StatementTab = ({ courier: { courier_id } }: TabProps) => (
+  <Statement courierId={courier_id} linkOf={(id) => officeLink(['bills', id])} />
+);
 
 type Props = {
   courierId: string;
-  /** Returns the address of a bill, if it has one. */
-  linkOf?: (billId: string) => string;
+  /** Returns the address of a bill. */
+  linkOf: (billId: string) => string;
 };
 
-/** What a courier owes: the movements of a period, and the age of what is unpaid. Amounts are in US dollars. */
+/** What a courier owes: the movements of a period, and the age of what is unpaid. Amounts are in the currency of the instance. */
 export function Statement({ courierId: courier_id, linkOf }: Props) {
   const [from, setFrom] = useState(`${utcDay().slice(0, 4)}-01-01`);
   const [to, setTo] = useState(utcDay());
@@ -74,18 +82,15 @@ export function Statement({ courierId: courier_id, linkOf }: Props) {
                   rows={reply.data.movements}
                   keyOf={({ bill_id, payment_id, kind }) => `${kind} ${bill_id} ${payment_id}`}
                   columns={[
-                    { title: t('office.date'), cell: (row) => date(row.date) },
+                    { title: t('office.date'), cell: (row) => <span class="nowrap">{date(row.date)}</span> },
                     { title: t('office.kind'), cell: ({ kind }) => textOf('movement', kind) },
                     {
                       title: t('bills.number'),
-                      cell: ({ bill_id, invoice_number }) =>
-                        linkOf ? (
-                          <a class="mono" href={linkOf(bill_id)}>
-                            {invoice_number}
-                          </a>
-                        ) : (
-                          <span class="mono">{invoice_number}</span>
-                        ),
+                      cell: ({ bill_id, invoice_number }) => (
+                        <a class="mono" href={linkOf(bill_id)}>
+                          {invoice_number}
+                        </a>
+                      ),
                     },
                     { title: t('statement.reference'), isExtra: true, cell: ({ reference }) => reference },
                     { title: t('statement.amount'), isNumber: true, cell: ({ amount }) => money(amount) },
@@ -97,6 +102,18 @@ export function Statement({ courierId: courier_id, linkOf }: Props) {
                   ]}
                 />
               )}
+              {reply.data.movements.length > 0 && (
+                <div class="actions">
+                  <button
+                    type="button"
+                    onClick={() =>
+                      saveFile(csvOf(fileColumns(), reply.data.movements), `statement-${from}-${to}.csv`)
+                    }
+                  >
+                    {t('statement.export')}
+                  </button>
+                </div>
+              )}
               {reply.meta.total_pages > 1 && (
                 <p class="notice">{t('statement.cut', { count: SHOWN, total: reply.meta.total_records })}</p>
               )}
@@ -107,3 +124,13 @@ export function Statement({ courierId: courier_id, linkOf }: Props) {
     </section>
   );
 }
+
+/** The columns of the file: days as the contract has them, and amounts as numbers. */
+const fileColumns = (): FileColumn<Movement>[] => [
+  { title: t('office.date'), text: (row) => row.date },
+  { title: t('office.kind'), text: ({ kind }) => textOf('movement', kind) },
+  { title: t('bills.number'), text: ({ invoice_number }) => invoice_number },
+  { title: t('statement.reference'), text: ({ reference }) => reference ?? '' },
+  { title: t('statement.amount'), isNumber: true, text: ({ amount }) => amount },
+  { title: t('courierBills.balance'), isNumber: true, text: ({ balance }) => balance },
+];

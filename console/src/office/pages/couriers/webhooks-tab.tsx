@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { CourierSettings } from '../../../../../sdk/typescript/src/index.js';
 import { CheckButton, endpointsOf } from '../../../integration/check-button.js';
+import { EventsButton } from '../../../integration/events-button.js';
 import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
@@ -72,6 +73,12 @@ function Health({ settings, onTested }: { settings: CourierSettings; onTested: (
                 <span class="unseen"> {t(`endpoint.${endpoint}`)}</span>
               </button>
             )}
+            <EventsButton
+              courierId={settings.courier_id}
+              endpoint={endpoint}
+              settings={settings}
+              onChanged={onTested}
+            />
           </li>
         );
       })}

@@ -5,7 +5,7 @@ import { useAction } from '../../../ui/load.js';
 import { Heading, Problem } from '../../../ui/parts.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { confirmed } from '../../ui/own-password.js';
-import { ContactFields, NameFields } from './detail-fields.js';
+import { ContactFields, NameFields } from './details/detail-fields.js';
 import { HandOver } from './hand-over.js';
 import { detailsOf, type Created } from '../courier-parts.js';
 import { wizardTexts } from '../../texts/wizard.js';

@@ -100,6 +100,7 @@ const LINKS: Record<string, string> = {
   failing_webhooks: officeLink('webhooks'),
   draft_bills: officeLink('bills', { status: 'draft' }),
   unpaid_bills: officeLink('bills', { status: 'published' }),
+  missing_prealerts: officeLink('announcements', { status: 'missing' }),
   overdue_bills: officeLink('bills', { overdue: 'true' }),
 };
 

@@ -6,6 +6,9 @@ const regionEn = {
   'region.currency': 'Currency',
   'region.currencyHint':
     'The code of ISO 4217, for example USD or JMD. It names all amounts and converts none. It cannot change once a bill is published.',
+  'region.missing': 'Hours until a delivered parcel is missing',
+  'region.missingHint':
+    'A parcel is missing if its carrier has delivered it and nobody has scanned it for so many hours. From 1 to 720.',
   'region.saved': 'Times are shown in {zone}, amounts are in {currency}.',
 } as const;
 
@@ -18,6 +21,9 @@ const regionEs: Record<RegionKey, string> = {
   'region.currency': 'Moneda',
   'region.currencyHint':
     'El código ISO 4217, por ejemplo USD o JMD. Da nombre a todas las sumas y no convierte ninguna. No se puede cambiar después de publicar una factura.',
+  'region.missing': 'Horas hasta que falta un paquete entregado',
+  'region.missingHint':
+    'Falta un paquete si el transportista lo entregó y nadie lo escaneó en tantas horas. De 1 a 720.',
   'region.saved': 'Las horas se muestran en {zone}; las sumas son en {currency}.',
 };
 

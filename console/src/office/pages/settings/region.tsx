@@ -12,7 +12,7 @@ import { regionTexts } from './region-texts.js';
 
 addTexts(regionTexts);
 
-/** In which time zone the warehouse works, and in which currency it bills. */
+/** In which time zone the warehouse works, in which currency it bills, and when a delivered parcel is missing. */
 export function RegionTab() {
   const region = useLoad(async (signal) => (await api().warehouses.tenantSettings({ signal })).data, []);
   return (
@@ -24,19 +24,23 @@ export function RegionTab() {
 
 type Props = { region: TenantSettings; onChanged: () => void };
 
-function RegionForm({ region: { time_zone, currency, updated_at }, onChanged }: Props) {
-  const save = async (values: { time_zone: string; currency: string }) => {
-    const { data } = await api().warehouses.updateTenantSettings(values);
+function RegionForm({ region: { time_zone, currency, missing_after_hours, updated_at }, onChanged }: Props) {
+  const stored = { time_zone, currency, missing_after_hours: String(missing_after_hours) };
+  const save = async (values: typeof stored) => {
+    const { data } = await api().warehouses.updateTenantSettings({
+      ...values,
+      missing_after_hours: Number(values.missing_after_hours),
+    });
     rememberTenant(data);
     onChanged();
     return data;
   };
   const form = useForm(
-    { time_zone, currency },
+    stored,
     async (values) => {
       const saved = await save(values);
       toast(t('region.saved', { zone: saved.time_zone, currency: saved.currency }), async () => {
-        await save({ time_zone, currency });
+        await save(stored);
       });
     },
     { fieldOf: { currency_in_use: 'currency' } },
@@ -63,6 +67,16 @@ function RegionForm({ region: { time_zone, currency, updated_at }, onChanged }: 
           error={errorOf('currency')}
           maxLength={3}
           name="currency"
+          required
+        />
+        <Field
+          label={t('region.missing')}
+          hint={t('region.missingHint')}
+          value={values.missing_after_hours}
+          onValue={(hours) => set('missing_after_hours', hours)}
+          error={errorOf('missing_after_hours')}
+          inputMode="numeric"
+          name="missing_after_hours"
           required
         />
         <Unsaved what={t('settingsTab.region')} isChanged={form.isChanged} />

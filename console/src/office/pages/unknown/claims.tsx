@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ParcelClaim } from '../../../../../sdk/typescript/src/index.js';
+import { ClaimDocuments } from '../../../owners/claim-documents.js';
 import { api, session } from '../../../session/session.js';
 import { dateTime, t, textOf } from '../../../texts/texts.js';
 import { Code } from '../../../ui/code.js';
@@ -133,6 +134,7 @@ function Details({ claim, onChanged }: { claim: ParcelClaim; onChanged: () => vo
           [t('unknown.since'), dateTime(created_at)],
           [t('claims.decided'), decided_at && dateTime(decided_at)],
           [t('flagged.reason'), reason],
+          [t('proof.title'), <ClaimDocuments key="documents" of={claim.documents} />],
           [
             t('palette.parcel'),
             package_id && maySeeParcel && (

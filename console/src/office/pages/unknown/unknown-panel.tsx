@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { UnknownParcel } from '../../../../../sdk/typescript/src/index.js';
+import { ClaimDocuments } from '../../../owners/claim-documents.js';
 import { OwnerDialog } from '../../../owners/owner-dialog.js';
 import { session } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
@@ -107,7 +108,7 @@ export function UnknownPanel({ parcel, closeLink, onChanged }: Props) {
 type ClaimantProps = { claimant: Named; isOfOther: boolean; onOpen: (task: 'assign' | 'refuse') => void };
 
 function Claimant({ claimant, isOfOther, onOpen }: ClaimantProps) {
-  const { claim_id, user_code, name, courier, since, after_receipt } = claimant;
+  const { claim_id, user_code, name, courier, since, after_receipt, documents } = claimant;
   return (
     <li>
       <span class="strong">{[user_code, name].filter(Boolean).join(' ')}</span>
@@ -117,6 +118,7 @@ function Claimant({ claimant, isOfOther, onOpen }: ClaimantProps) {
       </span>
       {!claim_id && after_receipt && <span>{t('unknown.afterReceipt')}</span>}
       <GuessWarning claimant={claimant} />
+      {claim_id && <ClaimDocuments of={documents} />}
       {isOfOther ? (
         <span class="muted">{t('unknown.ofOther')}</span>
       ) : (

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { api } from '../../../session/session.js';
 import { loadHooksTexts } from '../../../texts/on-use/hooks.js';
 import { t, textOf } from '../../../texts/texts.js';
@@ -9,6 +10,7 @@ import { PAGE_SIZE, useList } from '../../list/listed.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import { columns } from './columns.js';
 import { CourierHooks } from './courier-hooks.js';
+import { DispatchesDialog } from './dispatches-dialog.js';
 
 async function load({ filters, sort, page }: ListState, signal: AbortSignal) {
   const { courier, endpoint, state } = filters;
@@ -40,9 +42,13 @@ function WebhooksPage() {
   const code = officeAddress.value?.argument;
   const couriers = useCouriers();
   const { linkTo } = address;
+  const [areBatchesOpen, setAreBatchesOpen] = useState(false);
   return (
     <>
       <Heading title={t('webhooks.title')}>
+        <button type="button" onClick={() => setAreBatchesOpen(true)}>
+          {t('hooks.batches')}
+        </button>
         <button type="button" onClick={loaded.reload}>
           {t('today.refresh')}
         </button>
@@ -90,6 +96,9 @@ function WebhooksPage() {
           )
         }
       />
+      {areBatchesOpen && (
+        <DispatchesDialog couriers={couriers.data} onClose={() => setAreBatchesOpen(false)} />
+      )}
     </>
   );
 }

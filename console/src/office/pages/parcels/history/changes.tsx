@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../../../session/session.js';
 import { dateTime, t, textOf } from '../../../../texts/texts.js';
+import { namesOf, shown, type Fields } from '../../../../ui/data/changed-fields.js';
 import { useLoad } from '../../../../ui/load.js';
 import { Content, Table } from '../../../../ui/parts.js';
 import { officeLink } from '../../../../ui/router.js';
 
 /** The changes of a page. */
 const MOST = 50;
-
-type Fields = Record<string, unknown> | null;
 
 type Props = {
   packageId: string;
@@ -72,13 +71,8 @@ export function Changes({ packageId, round, hasAudit }: Props) {
   );
 }
 
-function changesOf(before: Fields, after: Fields): string[] {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  return names.map(
+const changesOf = (before: Fields, after: Fields): string[] =>
+  namesOf(before, after).map(
     (name) =>
-      `${textOf('parcelField', name.replace(/_(?:lb|in)$/, ''), name)}: ${valueOf(before?.[name])} → ${valueOf(after?.[name])}`,
+      `${textOf('parcelField', name.replace(/_(?:lb|in)$/, ''), name)}: ${shown(before?.[name])} → ${shown(after?.[name])}`,
   );
-}
-
-const valueOf = (value: unknown): string =>
-  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -11,9 +11,9 @@ public final class Times {
 
   private Times() {}
 
-  /** Returns the time that a text of a response or a webhook means. It names no zone, and is in UTC. */
+  /** Returns the time that a text of a response or a webhook means. It is in UTC, also if it names no zone. */
   public static Instant parse(String text) {
-    return Instant.parse(text.replace(' ', 'T') + "Z");
+    return Instant.parse(text.replaceFirst(" (.*)", "T$1Z"));
   }
 
   /** Returns a time as the classes of {@code example.crossdock.model} take it: in UTC, without a zone. */

@@ -9,6 +9,7 @@ class TimesTest {
   @Test
   void readsATimeAsUtc() {
     assertEquals(Instant.ofEpochSecond(1_795_383_600), Times.parse("2026-11-22 21:40:00"));
+    assertEquals(Instant.ofEpochSecond(1_795_383_600), Times.parse("2026-11-22T21:40:00Z"));
   }
 
   @Test

@@ -5,8 +5,8 @@ import example.crossdock.Times;
 import java.time.Instant;
 
 /**
- * A change to one of the courier's packages, from a webhook or from the list of events. Each type of event has a class of its own, for
- * example {@link PackageCreatedEvent}. A type that this version does not know is an Event.
+ * A change to a package, pre-alert, bill or flight of the courier, from a webhook or from the list of events. Each type of event has a
+ * class of its own, for example {@link PackageCreatedEvent}. A type that this version does not know is an Event.
  */
 public class Event {
   private final JsonNode json;

@@ -1,0 +1,46 @@
+/** The texts of feeds, in English. They load with their page and tab. */
+export const feedsEn = {
+  'feeds.hint':
+    'Services such as EasyPost and Shippo send here what carriers say about parcels. Shops send the orders whose parcels are announced.',
+  'feeds.new': 'New feed',
+  'feeds.none': 'No feeds yet.',
+  'feeds.noneHint':
+    'With a feed you see which parcels the carrier has, and those of a shop announce themselves.',
+  'feeds.kind': 'Sender',
+  'feeds.url': 'Address',
+  'feeds.nameHint': 'For example: EasyPost, live.',
+  'feeds.secret': 'Secret of the sender',
+  'feeds.secretHint': 'Leave it empty, and we make one.',
+  'feeds.lastReceived': 'Last event',
+  'feeds.enter': 'Enter this address and this secret at the sender now. The secret is not shown again.',
+  'feeds.shippo': 'If Shippo does not sign for you, add &token= and the secret to the address.',
+  'feedKind.easypost': 'EasyPost',
+  'feedKind.shippo': 'Shippo',
+  'feedKind.shopify': 'Shopify',
+  'feedKind.woocommerce': 'WooCommerce',
+  'feeds.customer': 'Customer of orders that name none',
+  'feeds.customerHint': 'A user code. Leave it empty, and such orders are listed below.',
+  'feeds.refusals': 'Parcels of orders that were not announced',
+  'feeds.refusalsHint':
+    'Announce them, or correct the cause and let the shop send the order again. They are listed for 30 days.',
+  'feeds.order': 'Order',
+  'feeds.number': 'Tracking number',
+  'feeds.reason': 'Reason',
+  'feeds.refusedAt': 'Last arrived',
+  'feeds.feed': 'Feed',
+  'feeds.moreRefusals': 'Only the latest {shown} of {total} are shown.',
+  'refusal.no_user_code': 'The order names no customer, and the feed has none.',
+  'refusal.unknown_user_code': 'No active customer has the user code.',
+  'refusal.several_customers': 'The order names several customers.',
+  'refusal.invalid_tracking_number': 'This is no tracking number, or several.',
+  'refusal.other_customer': 'The number is announced for another customer.',
+  'refusal.too_many_numbers': 'The order has more than 50 tracking numbers.',
+  'feedAction.update': 'Customer',
+  'feeds.save': 'Save',
+  'feedAction.rotate': 'New secret',
+  'feedAction.delete': 'Delete',
+  'feedAsk.rotate': 'You get a new secret. The old one works for one more hour.',
+  'feedAsk.delete': 'Events of the sender are refused at once. What it has told and announced stays.',
+} as const;
+
+export type FeedsKey = keyof typeof feedsEn;
