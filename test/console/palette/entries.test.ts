@@ -61,6 +61,7 @@ describe('the palette of the office', () => {
     expect(sections.filter((section) => !ofManager.some(isOf('settings', section)))).toEqual([
       'region',
       'security',
+      'tokens',
     ]);
   });
 });

@@ -107,6 +107,14 @@ const STAFF: LocalEntry[] = [
     part: 'security',
     roles: ['admin'],
   },
+  {
+    kind: 'page',
+    of: 'settings.title',
+    title: 'settingsTab.tokens',
+    office: 'settings',
+    part: 'tokens',
+    roles: ['admin'],
+  },
   { kind: 'action', title: 'menu.password', words: 'palette.wordsAccount', office: 'me' },
 ];
 
