@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { NDJSON } from '../contract/types.js';
 import { LINES, NO_OPERATION, type RequestMetrics } from '../metrics/requests.js';
 import { sentMediaType } from './bodies/forms.js';
+import { onClosed } from './connections/when-closed.js';
 
 type OpenRequest = { socketStatus?: number };
 
@@ -16,8 +17,7 @@ export function makeRequestMeter(metrics: RequestMetrics) {
         const { socket } = request.raw;
         const own: OpenRequest = {};
         openRequests.set(socket, own);
-        // `close` instead of onResponse, which does not run if the client disconnects.
-        raw.once('close', () => {
+        onClosed(raw, () => {
           if (openRequests.get(socket) === own) openRequests.delete(socket);
           // What a client provokes in a sandbox is no failure of the service: no alert may count it.
           const { isProvoked = false, failureCode } = request;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Attributes, Span, Tracer } from '../tracing/span.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
+import { onClosed } from './connections/when-closed.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,8 +34,7 @@ function begin(tracer: Tracer, operationId: string, request: FastifyRequest, { r
     typeof header === 'string' ? header : undefined,
   );
   request.span = span;
-  // `close` instead of onResponse, which does not run if the client disconnects.
-  if (span) raw.once('close', () => span.end(...endOf(request, raw)));
+  if (span) onClosed(raw, () => span.end(...endOf(request, raw)));
 }
 
 function endOf(

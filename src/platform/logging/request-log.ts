@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LogController } from 'fastify';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { FailureCode, FieldError } from '../errors/errors.js';
+import { onClosed } from '../http/connections/when-closed.js';
 import { isHealthCheck } from '../values/health-checks.js';
 
 declare module 'fastify' {
@@ -104,7 +105,7 @@ export function attributeRequests(app: FastifyInstance): void {
     if (operationId)
       request.log = reply.log = request.log.child(traceId ? { operationId, traceId } : { operationId });
     // Fastify does not log a client that disconnects before the response is complete.
-    reply.raw.once('close', () => {
+    onClosed(reply.raw, () => {
       if (reply.raw.writableFinished) return;
       request.log.info(
         { req: request, responseTime: reply.elapsedTime, ...attributionOf(request) },

@@ -8,6 +8,7 @@ import type { KeyCaller, UserCaller } from '../../identity/callers.js';
 import type { Call, CallCredential, RefusedField } from '../../identity/call.js';
 import type { Db } from '../../db/database.js';
 import { sentMediaType } from '../bodies/forms.js';
+import { onClosed } from '../connections/when-closed.js';
 import { namedParcels } from './named-parcels.js';
 
 type Authentication = { tokens: Tokens; secrets: Secrets };
@@ -18,8 +19,7 @@ type Record = (call: Call, tenantId: string, db: Db) => void;
 /** Records each call with a credential of a courier, after its response or when its client has left. */
 export function watchCalls(app: FastifyInstance, record: Record, using: Authentication): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // `close` instead of onResponse, which does not run if the client disconnects.
-    reply.raw.once('close', () => {
+    onClosed(reply.raw, () => {
       const { tenantId, db } = request;
       const call = callOf(request, reply, using);
       if (call && tenantId !== undefined && db) record(call, tenantId, db);

@@ -1,6 +1,7 @@
 // Our own: neither Node nor Fastify limits pipelined requests. Node's own limit counts all requests of a connection.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { onClosed } from './when-closed.js';
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -88,7 +89,7 @@ export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIM
   function handleRequest(socket: Socket, queue: ConnectionQueue, exchange: Exchange): void {
     queue.current = exchange;
     watcher.responseStarted(socket);
-    exchange.response.once('close', () => {
+    onClosed(exchange.response, () => {
       queue.current = undefined;
       watcher.responseEnded(socket);
       if (socket.destroyed) return;
