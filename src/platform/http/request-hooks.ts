@@ -24,7 +24,7 @@ import type { LoopGuard } from '../limits/overload/loop-guard.js';
 import type { RequestLimit } from '../limits/request-rate.js';
 import { provokedRefusal, refuseAsAsked } from './provoked-failures.js';
 import type { Tenants } from './tenant-by-host.js';
-import { whenClosed } from './connections/when-closed.js';
+import { whenClosed } from '../concurrency/when-closed.js';
 import type { Written } from './within-allowance.js';
 import { assertDecodableQuery, assertStorableText } from './bodies/text.js';
 import { assertKnownParameters } from './bodies/unknown-parameters.js';

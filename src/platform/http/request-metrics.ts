@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { NDJSON } from '../contract/types.js';
 import { LINES, NO_OPERATION, type RequestMetrics } from '../metrics/requests.js';
 import { sentMediaType } from './bodies/forms.js';
-import { onClosed } from './connections/when-closed.js';
+import { onClosed } from '../concurrency/when-closed.js';
 
 type OpenRequest = { socketStatus?: number };
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Attributes, Span, Tracer } from '../tracing/span.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
-import { onClosed } from './connections/when-closed.js';
+import { onClosed } from '../concurrency/when-closed.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

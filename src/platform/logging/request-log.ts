@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LogController } from 'fastify';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { FailureCode, FieldError } from '../errors/errors.js';
-import { onClosed } from '../http/connections/when-closed.js';
+import { onClosed } from '../concurrency/when-closed.js';
 import { isHealthCheck } from '../values/health-checks.js';
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { openBodySpace, openStrangersBodySpace } from '../../limits/body-space.js';
 import type { Space } from '../../limits/byte-space.js';
 import { isForm, isLarge } from './body-limits.js';
-import { whenClosed } from '../connections/when-closed.js';
+import { whenClosed } from '../../concurrency/when-closed.js';
 import { holderOf } from './body-holder.js';
 
 const spaces = new WeakMap<FastifyRequest, Space>();

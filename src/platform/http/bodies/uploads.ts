@@ -10,7 +10,7 @@ import { fileTooLarge } from './body-limits.js';
 import type { Holder } from '../../limits/shared/amounts.js';
 import type { Allotment } from '../../limits/shared/shared-limits.js';
 import { openSpoolSpace, type SpoolSpace } from '../../limits/spool-space.js';
-import { whenClosed } from '../connections/when-closed.js';
+import { whenClosed } from '../../concurrency/when-closed.js';
 import { holderOf } from './body-holder.js';
 
 /** The uploaded files of a request. The multipart plugin's own files are deleted while a handler may still read them. */

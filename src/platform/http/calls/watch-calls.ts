@@ -8,7 +8,7 @@ import type { KeyCaller, UserCaller } from '../../identity/callers.js';
 import type { Call, CallCredential, RefusedField } from '../../identity/call.js';
 import type { Db } from '../../db/database.js';
 import { sentMediaType } from '../bodies/forms.js';
-import { onClosed } from '../connections/when-closed.js';
+import { onClosed } from '../../concurrency/when-closed.js';
 import { namedParcels } from './named-parcels.js';
 
 type Authentication = { tokens: Tokens; secrets: Secrets };

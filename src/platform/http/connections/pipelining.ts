@@ -1,7 +1,7 @@
 // Our own: neither Node nor Fastify limits pipelined requests. Node's own limit counts all requests of a connection.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { onClosed } from './when-closed.js';
+import { onClosed } from '../../concurrency/when-closed.js';
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => void;
 
