@@ -57,10 +57,8 @@ export function selectPackages(ctx: UserScope, manifestId: string): Sql<Packages
       : sql`case when p.user_code is null then ${maskedTrackingNumber('p')} else p.tracking_number end`;
   return once`
     with courier as materialized (
-      select c.id, ',"courier_name":' || ${asJson('c.name')} || ',"courier_code":' || ${asJson('c.code')} as text
-      from couriers c where ${tenantRows(ctx, 'c')}),
-    carrier as materialized (
-      select k.id, ',"carrier_name":' || ${asJson('k.name')} || '}' as text from carriers k where ${tenantRows(ctx, 'k')}),
+      select c.id, ${asJson('c.name')} as name, ${asJson('c.code')} as code from couriers c where ${tenantRows(ctx, 'c')}),
+    carrier as materialized (select k.id, ${asJson('k.name')} as name from carriers k where ${tenantRows(ctx, 'k')}),
     loaded as (
       select p.id, p.tracking_number, p.weight_lb, p.house_number, p.first_name, p.last_name, p.user_code, p.courier_id, p.carrier_id,
         row_number() over (order by p.received_at, p.id) - 1 as n
@@ -69,7 +67,8 @@ export function selectPackages(ctx: UserScope, manifestId: string): Sql<Packages
         || ',"weight":' || trim_scale(p.weight_lb)::text || ',"house_number":' || to_json(p.house_number)::text
         || ',"first_name":' || ${asJson('p.first_name')} || ',"last_name":' || ${asJson('p.last_name')}
         || ',"user_code":' || ${asJson('p.user_code')}
-        || coalesce(courier.text, ',"courier_name":null,"courier_code":null') || coalesce(carrier.text, ',"carrier_name":null}'),
+        || ',"courier_name":' || coalesce(courier.name, 'null') || ',"courier_code":' || coalesce(courier.code, 'null')
+        || ',"carrier_name":' || coalesce(carrier.name, 'null') || '}',
         ',' order by p.n) as packages
     from loaded p
     left join courier on courier.id = p.courier_id
