@@ -30,7 +30,7 @@ export async function readManifest(
   const [[info], packages, figures, doubtful] =
     disputed && !isForCourier ? await ctx.read([...cargo, selectDisputed(ctx, id)]) : await ctx.read(cargo);
   if (!info) throw new ApiError('manifest_not_found');
-  const detail = await toDetail(info, { packages, figures });
+  const detail = await toDetail(info, { packages, figures }, isForCourier);
   return doubtful ? { ...detail, disputed: doubtful.map((row) => row.id) } : detail;
 }
 

@@ -3,7 +3,6 @@ import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { LoadingGate } from '../lifecycle/fields.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 
 // Rows have the names of the contract's records. node-postgres returns a numeric as text.
 
@@ -37,43 +36,28 @@ export function visibleManifests(ctx: UserScope, alias: string): Sql {
 export const selectInfo = (ctx: UserScope, id: string): Sql<InfoRow> =>
   once`select ${INFO} from manifests m where ${visibleManifests(ctx, 'm')} and m.id = ${id}::uuid`;
 
-/** Packages as the contract's records in JSON, without brackets. */
-export type PackagesRow = { packages: string };
+export type PackageRow = {
+  id: string;
+  tracking_number: string;
+  house_number: string;
+  weight_lb: string;
+  first_name: string | null;
+  last_name: string | null;
+  user_code: string | null;
+  courier_name: string | null;
+  courier_code: string | null;
+  carrier_name: string | null;
+};
 
-/** The packages of a row. */
-const PACKAGES_PER_ROW = 500;
-
-/** The text of a column as JSON, or `null`. */
-const asJson = (column: string): Sql => sql`coalesce(to_json(${raw(column)})::text, 'null')`;
-
-/**
- * Selects the packages of a manifest as JSON text (see jsonText): 2,000 of them as rows of columns took two thirds of the request's time.
- * A courier gets the number of a package without a customer masked.
- */
-export function selectPackages(ctx: UserScope, manifestId: string): Sql<PackagesRow> {
-  const number =
-    ctx.caller.courierId === null
-      ? sql`p.tracking_number`
-      : sql`case when p.user_code is null then ${maskedTrackingNumber('p')} else p.tracking_number end`;
+export function selectPackages(ctx: UserScope, manifestId: string): Sql<PackageRow> {
   return once`
-    with courier as materialized (
-      select c.id, ${asJson('c.name')} as name, ${asJson('c.code')} as code from couriers c where ${tenantRows(ctx, 'c')}),
-    carrier as materialized (select k.id, ${asJson('k.name')} as name from carriers k where ${tenantRows(ctx, 'k')}),
-    loaded as (
-      select p.id, p.tracking_number, p.weight_lb, p.house_number, p.first_name, p.last_name, p.user_code, p.courier_id, p.carrier_id,
-        row_number() over (order by p.received_at, p.id) - 1 as n
-      from packages p where ${ownRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid)
-    select string_agg('{"package_id":"' || p.id || '","tracking_number":' || to_json(${number})::text
-        || ',"weight":' || trim_scale(p.weight_lb)::text || ',"house_number":' || to_json(p.house_number)::text
-        || ',"first_name":' || ${asJson('p.first_name')} || ',"last_name":' || ${asJson('p.last_name')}
-        || ',"user_code":' || ${asJson('p.user_code')}
-        || ',"courier_name":' || coalesce(courier.name, 'null') || ',"courier_code":' || coalesce(courier.code, 'null')
-        || ',"carrier_name":' || coalesce(carrier.name, 'null') || '}',
-        ',' order by p.n) as packages
-    from loaded p
-    left join courier on courier.id = p.courier_id
-    left join carrier on carrier.id = p.carrier_id
-    group by p.n / ${raw(String(PACKAGES_PER_ROW))} order by p.n / ${raw(String(PACKAGES_PER_ROW))}`;
+    select p.id, p.tracking_number, p.house_number, p.weight_lb, p.first_name, p.last_name, p.user_code,
+      c.name as courier_name, c.code as courier_code, k.name as carrier_name
+    from packages p
+    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(ctx, 'c')}
+    left join carriers k on k.tenant_id = p.tenant_id and k.id = p.carrier_id and ${tenantRows(ctx, 'k')}
+    where ${ownRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid
+    order by p.received_at, p.id`;
 }
 
 export type FiguresRow = {
