@@ -880,6 +880,27 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "listMissingPrealerts": {
     "query": "read"
+  },
+  "getTrackingPage": {
+    "query": "read"
+  },
+  "getTrackingSearch": {
+    "query": "read"
+  },
+  "submitTrackingSearch": {
+    "application/x-www-form-urlencoded": "read"
+  },
+  "getTrackingLink": {
+    "query": "read"
+  },
+  "manageTrackingLinks": {
+    "application/json": "record"
+  },
+  "getTrackingSettings": {
+    "query": "read"
+  },
+  "updateTrackingSettings": {
+    "application/json": "record"
   }
 };
 

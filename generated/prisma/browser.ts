@@ -385,3 +385,13 @@ export type FeedEvent = Prisma.FeedEventModel
  * The latest that a carrier has said about a parcel of a courier, by one of the parcel's keys.
  */
 export type CarrierState = Prisma.CarrierStateModel
+/**
+ * Model TrackingSettings
+ * What the tracking pages of a courier show. Without a row they are switched off.
+ */
+export type TrackingSettings = Prisma.TrackingSettingsModel
+/**
+ * Model TrackingLink
+ * The link to the tracking page of a package, for the customer that it had when the link was made (decision 0155).
+ */
+export type TrackingLink = Prisma.TrackingLinkModel

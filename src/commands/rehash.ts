@@ -166,10 +166,12 @@ async function change(
   const { db, tenantIds, secrets } = opened;
   const closed = await closeChains(opened, acceptsAltered(options), print);
   const rehashed = await rehashLookups(db, secrets, tenantIds);
-  const { api_key: keys, service_token: tokens } = rehashed;
-  if (opened.replaced && closed === 0 && keys + tokens === 0 && isRecorded) throw new Error(ALREADY_REPLACED);
+  const { api_key: keys, service_token: tokens, tracking_link: links } = rehashed;
+  if (opened.replaced && closed === 0 && keys + tokens + links === 0 && isRecorded)
+    throw new Error(ALREADY_REPLACED);
   print(`API keys that now have the hash of this LOOKUP_KEY: ${keys}.`);
   print(`Service tokens that now have the hash of this LOOKUP_KEY: ${tokens}.`);
+  print(`Tracking links that now have the hash of this LOOKUP_KEY: ${links}.`);
   if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
 }
 

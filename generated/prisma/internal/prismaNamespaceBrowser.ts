@@ -122,7 +122,9 @@ export const ModelName = {
   Feed: 'Feed',
   FeedRefusal: 'FeedRefusal',
   FeedEvent: 'FeedEvent',
-  CarrierState: 'CarrierState'
+  CarrierState: 'CarrierState',
+  TrackingSettings: 'TrackingSettings',
+  TrackingLink: 'TrackingLink'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -1273,6 +1275,39 @@ export const CarrierStateScalarFieldEnum = {
 } as const
 
 export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
+
+
+export const TrackingSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  isEnabled: 'isEnabled',
+  isSearchEnabled: 'isSearchEnabled',
+  showsAmountDue: 'showsAmountDue',
+  currency: 'currency',
+  timeZone: 'timeZone',
+  transitDays: 'transitDays',
+  noteEn: 'noteEn',
+  noteEs: 'noteEs',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TrackingSettingsScalarFieldEnum = (typeof TrackingSettingsScalarFieldEnum)[keyof typeof TrackingSettingsScalarFieldEnum]
+
+
+export const TrackingLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  packageId: 'packageId',
+  customerId: 'customerId',
+  userCode: 'userCode',
+  keyHash: 'keyHash',
+  keyCipher: 'keyCipher',
+  amountDue: 'amountDue',
+  createdAt: 'createdAt'
+} as const
+
+export type TrackingLinkScalarFieldEnum = (typeof TrackingLinkScalarFieldEnum)[keyof typeof TrackingLinkScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -428,6 +428,8 @@ export type CourierWhereInput = {
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
   feeds?: Prisma.FeedListRelationFilter
+  trackingSettings?: Prisma.XOR<Prisma.TrackingSettingsNullableScalarRelationFilter, Prisma.TrackingSettingsWhereInput> | null
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
   carrierStates?: Prisma.CarrierStateListRelationFilter
   apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
@@ -485,6 +487,8 @@ export type CourierOrderByWithRelationInput = {
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
   checks?: Prisma.IntegrationCheckOrderByRelationAggregateInput
   feeds?: Prisma.FeedOrderByRelationAggregateInput
+  trackingSettings?: Prisma.TrackingSettingsOrderByWithRelationInput
+  trackingLinks?: Prisma.TrackingLinkOrderByRelationAggregateInput
   carrierStates?: Prisma.CarrierStateOrderByRelationAggregateInput
   apiCalls?: Prisma.ApiCallOrderByRelationAggregateInput
   quotas?: Prisma.CourierQuotaOrderByRelationAggregateInput
@@ -548,6 +552,8 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
   feeds?: Prisma.FeedListRelationFilter
+  trackingSettings?: Prisma.XOR<Prisma.TrackingSettingsNullableScalarRelationFilter, Prisma.TrackingSettingsWhereInput> | null
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
   carrierStates?: Prisma.CarrierStateListRelationFilter
   apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
@@ -680,6 +686,8 @@ export type CourierCreateInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -736,6 +744,8 @@ export type CourierUncheckedCreateInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -792,6 +802,8 @@ export type CourierUpdateInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -848,6 +860,8 @@ export type CourierUncheckedUpdateInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -1492,6 +1506,34 @@ export type CourierUpdateOneRequiredWithoutCarrierStatesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutCarrierStatesInput, Prisma.CourierUpdateWithoutCarrierStatesInput>, Prisma.CourierUncheckedUpdateWithoutCarrierStatesInput>
 }
 
+export type CourierCreateNestedOneWithoutTrackingSettingsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingSettingsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutTrackingSettingsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingSettingsInput
+  upsert?: Prisma.CourierUpsertWithoutTrackingSettingsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTrackingSettingsInput, Prisma.CourierUpdateWithoutTrackingSettingsInput>, Prisma.CourierUncheckedUpdateWithoutTrackingSettingsInput>
+}
+
+export type CourierCreateNestedOneWithoutTrackingLinksInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingLinksInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutTrackingLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingLinksInput
+  upsert?: Prisma.CourierUpsertWithoutTrackingLinksInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTrackingLinksInput, Prisma.CourierUpdateWithoutTrackingLinksInput>, Prisma.CourierUncheckedUpdateWithoutTrackingLinksInput>
+}
+
 export type CourierCreateWithoutTenantInput = {
   id: string
   code: string
@@ -1538,6 +1580,8 @@ export type CourierCreateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -1593,6 +1637,8 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -1711,6 +1757,8 @@ export type CourierCreateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -1766,6 +1814,8 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -1837,6 +1887,8 @@ export type CourierUpdateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -1892,6 +1944,8 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -1947,6 +2001,8 @@ export type CourierCreateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2002,6 +2058,8 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -2073,6 +2131,8 @@ export type CourierUpdateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -2128,6 +2188,8 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2183,6 +2245,8 @@ export type CourierCreateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2238,6 +2302,8 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -2309,6 +2375,8 @@ export type CourierUpdateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -2364,6 +2432,8 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2419,6 +2489,8 @@ export type CourierCreateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2474,6 +2546,8 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -2545,6 +2619,8 @@ export type CourierUpdateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -2600,6 +2676,8 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2656,6 +2734,8 @@ export type CourierCreateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
@@ -2711,6 +2791,8 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
@@ -2782,6 +2864,8 @@ export type CourierUpdateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
@@ -2837,6 +2921,8 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -2891,6 +2977,8 @@ export type CourierCreateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2946,6 +3034,8 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3017,6 +3107,8 @@ export type CourierUpdateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3072,6 +3164,8 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3127,6 +3221,8 @@ export type CourierCreateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3182,6 +3278,8 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3253,6 +3351,8 @@ export type CourierUpdateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3308,6 +3408,8 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3363,6 +3465,8 @@ export type CourierCreateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3418,6 +3522,8 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3489,6 +3595,8 @@ export type CourierUpdateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3544,6 +3652,8 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3599,6 +3709,8 @@ export type CourierCreateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3654,6 +3766,8 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3725,6 +3839,8 @@ export type CourierUpdateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3780,6 +3896,8 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3835,6 +3953,8 @@ export type CourierCreateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3890,6 +4010,8 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3961,6 +4083,8 @@ export type CourierUpdateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4016,6 +4140,8 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4071,6 +4197,8 @@ export type CourierCreateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4126,6 +4254,8 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4197,6 +4327,8 @@ export type CourierUpdateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4252,6 +4384,8 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4307,6 +4441,8 @@ export type CourierCreateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4362,6 +4498,8 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4433,6 +4571,8 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4488,6 +4628,8 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4543,6 +4685,8 @@ export type CourierCreateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4598,6 +4742,8 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4669,6 +4815,8 @@ export type CourierUpdateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4724,6 +4872,8 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4780,6 +4930,8 @@ export type CourierCreateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4835,6 +4987,8 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4906,6 +5060,8 @@ export type CourierUpdateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4961,6 +5117,8 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5015,6 +5173,8 @@ export type CourierCreateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5070,6 +5230,8 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5141,6 +5303,8 @@ export type CourierUpdateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5196,6 +5360,8 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5251,6 +5417,8 @@ export type CourierCreateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5306,6 +5474,8 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5377,6 +5547,8 @@ export type CourierUpdateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5432,6 +5604,8 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5488,6 +5662,8 @@ export type CourierCreateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5543,6 +5719,8 @@ export type CourierUncheckedCreateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5614,6 +5792,8 @@ export type CourierUpdateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5669,6 +5849,8 @@ export type CourierUncheckedUpdateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5724,6 +5906,8 @@ export type CourierCreateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5779,6 +5963,8 @@ export type CourierUncheckedCreateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5850,6 +6036,8 @@ export type CourierUpdateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5905,6 +6093,8 @@ export type CourierUncheckedUpdateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5960,6 +6150,8 @@ export type CourierCreateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -6015,6 +6207,8 @@ export type CourierUncheckedCreateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -6086,6 +6280,8 @@ export type CourierUpdateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -6141,6 +6337,8 @@ export type CourierUncheckedUpdateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -6196,6 +6394,8 @@ export type CourierCreateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
@@ -6251,6 +6451,8 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
@@ -6322,6 +6524,8 @@ export type CourierUpdateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
@@ -6377,6 +6581,8 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -6431,6 +6637,8 @@ export type CourierCreateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -6486,6 +6694,8 @@ export type CourierUncheckedCreateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -6557,6 +6767,8 @@ export type CourierUpdateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -6612,6 +6824,8 @@ export type CourierUncheckedUpdateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -6668,6 +6882,8 @@ export type CourierCreateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
@@ -6723,6 +6939,8 @@ export type CourierUncheckedCreateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
@@ -6794,6 +7012,8 @@ export type CourierUpdateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
@@ -6849,6 +7069,496 @@ export type CourierUncheckedUpdateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutTrackingSettingsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutTrackingSettingsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutTrackingSettingsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+}
+
+export type CourierUpsertWithoutTrackingSettingsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingSettingsInput, Prisma.CourierUncheckedUpdateWithoutTrackingSettingsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutTrackingSettingsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingSettingsInput, Prisma.CourierUncheckedUpdateWithoutTrackingSettingsInput>
+}
+
+export type CourierUpdateWithoutTrackingSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutTrackingSettingsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutTrackingLinksInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutTrackingLinksInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutTrackingLinksInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+}
+
+export type CourierUpsertWithoutTrackingLinksInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingLinksInput, Prisma.CourierUncheckedUpdateWithoutTrackingLinksInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutTrackingLinksInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingLinksInput, Prisma.CourierUncheckedUpdateWithoutTrackingLinksInput>
+}
+
+export type CourierUpdateWithoutTrackingLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutTrackingLinksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -6936,6 +7646,8 @@ export type CourierUpdateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -6991,6 +7703,8 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -7053,6 +7767,7 @@ export type CourierCountOutputType = {
   syncRuns: number
   checks: number
   feeds: number
+  trackingLinks: number
   carrierStates: number
   apiCalls: number
   quotas: number
@@ -7077,6 +7792,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   checks?: boolean | CourierCountOutputTypeCountChecksArgs
   feeds?: boolean | CourierCountOutputTypeCountFeedsArgs
+  trackingLinks?: boolean | CourierCountOutputTypeCountTrackingLinksArgs
   carrierStates?: boolean | CourierCountOutputTypeCountCarrierStatesArgs
   apiCalls?: boolean | CourierCountOutputTypeCountApiCallsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
@@ -7197,6 +7913,13 @@ export type CourierCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.E
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountTrackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TrackingLinkWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountCarrierStatesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CarrierStateWhereInput
 }
@@ -7292,6 +8015,8 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  trackingSettings?: boolean | Prisma.Courier$trackingSettingsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Courier$trackingLinksArgs<ExtArgs>
   carrierStates?: boolean | Prisma.Courier$carrierStatesArgs<ExtArgs>
   apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
@@ -7424,6 +8149,8 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  trackingSettings?: boolean | Prisma.Courier$trackingSettingsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Courier$trackingLinksArgs<ExtArgs>
   carrierStates?: boolean | Prisma.Courier$carrierStatesArgs<ExtArgs>
   apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
@@ -7459,6 +8186,8 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
     checks: Prisma.$IntegrationCheckPayload<ExtArgs>[]
     feeds: Prisma.$FeedPayload<ExtArgs>[]
+    trackingSettings: Prisma.$TrackingSettingsPayload<ExtArgs> | null
+    trackingLinks: Prisma.$TrackingLinkPayload<ExtArgs>[]
     carrierStates: Prisma.$CarrierStatePayload<ExtArgs>[]
     apiCalls: Prisma.$ApiCallPayload<ExtArgs>[]
     quotas: Prisma.$CourierQuotaPayload<ExtArgs>[]
@@ -7927,6 +8656,8 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checks<T extends Prisma.Courier$checksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$checksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IntegrationCheckPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   feeds<T extends Prisma.Courier$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  trackingSettings<T extends Prisma.Courier$trackingSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$trackingSettingsArgs<ExtArgs>>): Prisma.Prisma__TrackingSettingsClient<runtime.Types.Result.GetResult<Prisma.$TrackingSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  trackingLinks<T extends Prisma.Courier$trackingLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$trackingLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TrackingLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carrierStates<T extends Prisma.Courier$carrierStatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$carrierStatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierStatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apiCalls<T extends Prisma.Courier$apiCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$apiCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   quotas<T extends Prisma.Courier$quotasArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$quotasArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CourierQuotaPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -8747,6 +9478,49 @@ export type Courier$feedsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Courier.trackingSettings
+ */
+export type Courier$trackingSettingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingSettings
+   */
+  select?: Prisma.TrackingSettingsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingSettings
+   */
+  omit?: Prisma.TrackingSettingsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingSettingsInclude<ExtArgs> | null
+  where?: Prisma.TrackingSettingsWhereInput
+}
+
+/**
+ * Courier.trackingLinks
+ */
+export type Courier$trackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingLink
+   */
+  select?: Prisma.TrackingLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingLink
+   */
+  omit?: Prisma.TrackingLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingLinkInclude<ExtArgs> | null
+  where?: Prisma.TrackingLinkWhereInput
+  orderBy?: Prisma.TrackingLinkOrderByWithRelationInput | Prisma.TrackingLinkOrderByWithRelationInput[]
+  cursor?: Prisma.TrackingLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TrackingLinkScalarFieldEnum | Prisma.TrackingLinkScalarFieldEnum[]
 }
 
 /**

@@ -232,6 +232,7 @@ export type CustomerWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   feeds?: Prisma.FeedListRelationFilter
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -248,6 +249,7 @@ export type CustomerOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
   feeds?: Prisma.FeedOrderByRelationAggregateInput
+  trackingLinks?: Prisma.TrackingLinkOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -269,6 +271,7 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   feeds?: Prisma.FeedListRelationFilter
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
 }, "tenantId_id" | "tenantId_courierId_userCode">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -317,6 +320,7 @@ export type CustomerCreateInput = {
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -332,6 +336,7 @@ export type CustomerUncheckedCreateInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -346,6 +351,7 @@ export type CustomerUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -361,6 +367,7 @@ export type CustomerUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -471,6 +478,11 @@ export type CustomerNullableScalarRelationFilter = {
   isNot?: Prisma.CustomerWhereInput | null
 }
 
+export type CustomerScalarRelationFilter = {
+  is?: Prisma.CustomerWhereInput
+  isNot?: Prisma.CustomerWhereInput
+}
+
 export type CustomerCreateNestedManyWithoutCourierInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutCourierInput, Prisma.CustomerUncheckedCreateWithoutCourierInput> | Prisma.CustomerCreateWithoutCourierInput[] | Prisma.CustomerUncheckedCreateWithoutCourierInput[]
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCourierInput | Prisma.CustomerCreateOrConnectWithoutCourierInput[]
@@ -529,6 +541,20 @@ export type CustomerUpdateOneWithoutFeedsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutFeedsInput, Prisma.CustomerUpdateWithoutFeedsInput>, Prisma.CustomerUncheckedUpdateWithoutFeedsInput>
 }
 
+export type CustomerCreateNestedOneWithoutTrackingLinksInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutTrackingLinksInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutTrackingLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutTrackingLinksInput
+  upsert?: Prisma.CustomerUpsertWithoutTrackingLinksInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutTrackingLinksInput, Prisma.CustomerUpdateWithoutTrackingLinksInput>, Prisma.CustomerUncheckedUpdateWithoutTrackingLinksInput>
+}
+
 export type CustomerCreateWithoutCourierInput = {
   id: string
   userCode: string
@@ -540,6 +566,7 @@ export type CustomerCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutCourierInput = {
@@ -553,6 +580,7 @@ export type CustomerUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutCourierInput = {
@@ -609,6 +637,7 @@ export type CustomerCreateWithoutFeedsInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutFeedsInput = {
@@ -623,6 +652,7 @@ export type CustomerUncheckedCreateWithoutFeedsInput = {
   isActive?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutFeedsInput = {
@@ -652,6 +682,7 @@ export type CustomerUpdateWithoutFeedsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutFeedsInput = {
@@ -666,6 +697,81 @@ export type CustomerUncheckedUpdateWithoutFeedsInput = {
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutTrackingLinksInput = {
+  id: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutTrackingLinksInput = {
+  tenantId: string
+  id: string
+  courierId: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutTrackingLinksInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+}
+
+export type CustomerUpsertWithoutTrackingLinksInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutTrackingLinksInput, Prisma.CustomerUncheckedUpdateWithoutTrackingLinksInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutTrackingLinksInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutTrackingLinksInput, Prisma.CustomerUncheckedUpdateWithoutTrackingLinksInput>
+}
+
+export type CustomerUpdateWithoutTrackingLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutTrackingLinksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyCourierInput = {
@@ -691,6 +797,7 @@ export type CustomerUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutCourierInput = {
@@ -704,6 +811,7 @@ export type CustomerUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutCourierInput = {
@@ -725,10 +833,12 @@ export type CustomerUncheckedUpdateManyWithoutCourierInput = {
 
 export type CustomerCountOutputType = {
   feeds: number
+  trackingLinks: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   feeds?: boolean | CustomerCountOutputTypeCountFeedsArgs
+  trackingLinks?: boolean | CustomerCountOutputTypeCountTrackingLinksArgs
 }
 
 /**
@@ -748,6 +858,13 @@ export type CustomerCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.
   where?: Prisma.FeedWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountTrackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TrackingLinkWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -763,6 +880,7 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   updatedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Customer$trackingLinksArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -814,6 +932,7 @@ export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Customer$trackingLinksArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -828,6 +947,7 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   objects: {
     courier: Prisma.$CourierPayload<ExtArgs>
     feeds: Prisma.$FeedPayload<ExtArgs>[]
+    trackingLinks: Prisma.$TrackingLinkPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -1237,6 +1357,7 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   readonly [Symbol.toStringTag]: "PrismaPromise"
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   feeds<T extends Prisma.Customer$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  trackingLinks<T extends Prisma.Customer$trackingLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$trackingLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TrackingLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1699,6 +1820,30 @@ export type Customer$feedsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Customer.trackingLinks
+ */
+export type Customer$trackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingLink
+   */
+  select?: Prisma.TrackingLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingLink
+   */
+  omit?: Prisma.TrackingLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingLinkInclude<ExtArgs> | null
+  where?: Prisma.TrackingLinkWhereInput
+  orderBy?: Prisma.TrackingLinkOrderByWithRelationInput | Prisma.TrackingLinkOrderByWithRelationInput[]
+  cursor?: Prisma.TrackingLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TrackingLinkScalarFieldEnum | Prisma.TrackingLinkScalarFieldEnum[]
 }
 
 /**

@@ -40,7 +40,7 @@ const NAMES: Texts<string> = { en: 'English', es: 'Español' };
 const NONE: Markup = { html: '' };
 
 /** Returns the response with a page. */
-export const pageReply = (page: Page): { statusCode: 200; file: FileReply<'text/html'> } => ({
+export const replyWithPage = (page: Page): { statusCode: 200; file: FileReply<'text/html'> } => ({
   statusCode: 200,
   file: { mediaType: 'text/html', content: Buffer.from(htmlOf(page)), headers: pageHeaders(page.language) },
 });
