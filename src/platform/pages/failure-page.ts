@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { markup, type Markup } from '../mail/markup.js';
-import { languageOf, type Texts } from './language.js';
+import { languageOf, type Language, type Texts } from './language.js';
 import { htmlOf, pageHeaders } from './page.js';
 
 type FailureText = { title: string; advice: string };
@@ -51,12 +51,27 @@ export const takesPage = ({ operation, headers }: FastifyRequest): boolean =>
  */
 export function sendFailurePage(request: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
   const language = languageOf(namedIn(request), request.headers['accept-language']);
-  const { title, advice } = textsOf(status)[language];
-  const content = markup`<section><h1>${title}</h1><p>${advice}</p>${request.method === 'POST' ? again(request, AGAIN[language]) : ''}</section>`;
+  const html = request.method === 'POST' ? failureOf(status, language, request) : cached(status, language);
   return reply
     .code(status)
     .headers({ ...pageHeaders(language), 'content-type': 'text/html; charset=utf-8' })
-    .send(htmlOf({ language, title, otherLanguage: null, root: '', content }));
+    .send(html);
+}
+
+const made = new Map<string, string>();
+
+/** Made once per status and language, because a flood gets little else. */
+function cached(status: number, language: Language): string {
+  const name = `${status} ${language}`;
+  const html = made.get(name) ?? failureOf(status, language);
+  made.set(name, html);
+  return html;
+}
+
+function failureOf(status: number, language: Language, sent?: FastifyRequest): string {
+  const { title, advice } = textsOf(status)[language];
+  const content = markup`<section><h1>${title}</h1><p>${advice}</p>${sent ? again(sent, AGAIN[language]) : ''}</section>`;
+  return htmlOf({ language, title, otherLanguage: null, root: '', content });
 }
 
 /** A form is sent to the address that shows it. */

@@ -49,20 +49,15 @@ describe('a link ends', () => {
   });
 
   test('when the code of its customer is that of somebody else, not when the customer is renamed', async () => {
-    const { data } = await api
-      .as('iex')
-      .manageCustomers({ user_code: 'IEX-RENAMED', first_name: 'Ana', last_name: 'Solano' })
-      .created();
-    const customerId = data.courier_customer_id;
+    const create = (first_name: string, last_name: string) =>
+      api.as('iex').createCustomer({ user_code: 'IEX-RENAMED', first_name, last_name });
+    const { id } = (await create('Ana', 'Solano').ok()).data;
     const parcel = await receive('IEX-RENAMED');
     await enable();
     const key = await keyOf(parcel.id);
-    await service().owner.query("update customers set user_code = 'IEX-NEWNAME' where id = $1", [customerId]);
+    await api.as('iex').updateCustomer({ courier_customer_id: id, user_code: 'IEX-NEWNAME' }).ok();
     expect((await page(key)).status).toBe(200);
-    await api
-      .as('iex')
-      .manageCustomers({ user_code: 'IEX-RENAMED', first_name: 'Eva', last_name: 'Mora' })
-      .created();
+    await create('Eva', 'Mora').ok();
     expect((await page(key)).status).toBe(404);
     expect(await linkOf(parcel.id)).toBeNull();
   });
