@@ -269,6 +269,11 @@ export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = 
       {
         "action": "delete"
       }
+    ],
+    "manageTrackingLinks": [
+      {
+        "action": "end"
+      }
     ]
   },
   "replacements": {

@@ -3922,8 +3922,8 @@ export interface paths {
          * @description Public: what the form of `getTrackingSearch` sends. If the courier has a parcel with the tracking number, and its customer has the last name, the response is the tracking page.
          *     Otherwise it is the form again, with a text that is the same for a wrong name and for a number that does not exist. Nothing is changed.
          *
-         *     After 5 wrong names for a parcel in an hour, the response is the same form for the right name too. An address can send 20 wrong pairs per hour, and
-         *     all addresses together 600 per hour and courier. Above that the response is 429.
+         *     After 5 wrong names for a parcel in an hour, the response is the same form for the right name too. An address can search 30 times per hour, and
+         *     all addresses together 600 times per hour and courier. Above that the response is 429.
          */
         post: operations["submitTrackingSearch"];
         delete?: never;

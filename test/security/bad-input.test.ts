@@ -1332,6 +1332,13 @@ describe('mass assignment', () => {
     'manageFeeds update': 'the response has the row without its secret: manage-feeds.test.ts',
     'manageFeeds rotate': 'stores nothing of the request but the secret: manage-feeds.test.ts',
     'manageFeeds delete': 'stores nothing of the request: manage-feeds.test.ts',
+    'manageTrackingLinks create': 'stores nothing of the request: tracking-access.test.ts',
+    'manageTrackingLinks replace': 'stores nothing of the request: tracking-access.test.ts',
+    'manageTrackingLinks set_amount_due':
+      'stores nothing of the request but the amount: tracking-access.test.ts',
+    'manageTrackingLinks end': 'stores nothing of the request: tracking-access.test.ts',
+    updateTrackingSettings: 'has no column beside the declared fields: tracking-page.test.ts',
+    submitTrackingSearch: 'reads',
     receiveFeedEvent: 'its fields are those of the sender: receive-events.test.ts',
     setPrealertCarrier: 'stores nothing of the request but the carrier: carrier-of-prealert.test.ts',
     'manageServiceTokens create':

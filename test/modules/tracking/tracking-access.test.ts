@@ -18,18 +18,25 @@ const linkOf = async (packageId: string, as = 'iex') =>
   (await api.as(as).getTrackingLink({ package_id: packageId }).ok()).data.link;
 
 describe('a link ends', () => {
-  test('when the package gets another customer, and works again when the first one has it back', async () => {
+  test('when the package gets another customer, and works again if the first one has it back', async () => {
     const { key, id } = await shown();
-    const update = (fields: object) => makeParcels(service()).update('admin', id, fields);
+    const give = (user_code: string) => makeParcels(service()).update('admin', id, { user_code });
     expect((await page(key)).status).toBe(200);
-    await update({ user_code: 'IEX-1002' });
+    await give('IEX-1002');
     expect((await page(key)).status).toBe(404);
     expect(await linkOf(id)).toBeNull();
+    await give('IEX-1001');
+    expect((await page(key)).status).toBe(200);
+  });
+
+  test('when the next customer has got another one, for ever', async () => {
+    const { key, id } = await shown();
+    const give = (user_code: string) => makeParcels(service()).update('admin', id, { user_code });
+    await give('IEX-1002');
     const others = await keyOf(id);
     expect(others).not.toBe(key);
-    expect((await page(others)).status).toBe(200);
-    // Whoever gets the package next has neither link.
-    await update({ user_code: 'IEX-1001' });
+    expect([(await page(key)).status, (await page(others)).status]).toEqual([404, 200]);
+    await give('IEX-1001');
     expect([(await page(key)).status, (await page(others)).status]).toEqual([404, 404]);
   });
 
