@@ -109,7 +109,12 @@ async function storeLink(
   tx.later(queries.deleteLink(tx, parcel));
   tx.later(
     queries.insertLink(tx, {
-      ...{ id, courierId, packageId, customerId, userCode, amountDue },
+      id,
+      courierId,
+      packageId,
+      customerId,
+      userCode,
+      amountDue,
       keyHash: secrets.lookupHash(key, 'tracking_link'),
       keyCipher: secrets.encrypt(key, place),
     }),

@@ -49,7 +49,7 @@ ${isEmpty ? markup`<p class="warning" role="alert">${texts.nothing}</p>` : NONE}
 <p>${texts.advice}</p>
 <form method="post" action="?${searchQuery(code, language)}">
 <label for="number">${texts.number}</label>
-<input id="number" name="tracking_number" required maxlength="255" autocomplete="off" autocapitalize="characters" spellcheck="false">
+<input id="number" name="tracking_number" required maxlength="100" autocomplete="off" autocapitalize="characters" spellcheck="false">
 <label for="name">${texts.lastName}</label>
 <input id="name" name="last_name" required maxlength="100" autocomplete="family-name">
 <button>${texts.send}</button>
