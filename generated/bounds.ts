@@ -880,6 +880,21 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "listMissingPrealerts": {
     "query": "read"
+  },
+  "getNoticeSettings": {
+    "query": "read"
+  },
+  "updateNoticeSettings": {
+    "application/json": "record"
+  },
+  "listNotices": {
+    "query": "read"
+  },
+  "getNoticeChoice": {
+    "query": "read"
+  },
+  "submitNoticeChoice": {
+    "application/x-www-form-urlencoded": "record"
   }
 };
 

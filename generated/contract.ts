@@ -3845,6 +3845,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/NoticeSettings.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the settings of notices
+         * @description For couriers, and for administrators and managers, who name the courier. A courier that has never changed its settings has them switched off.
+         */
+        get: operations["getNoticeSettings"];
+        put?: never;
+        /**
+         * Change the settings of notices
+         * @description For couriers, and for administrators and managers, who name the courier. While notices are switched on, each customer of the courier who has an e-mail address gets a mail
+         *     when a parcel reaches one of the chosen statuses, under the courier's name, and once per parcel and status. What happens to parcels of a customer within ten minutes is told in one
+         *     mail, so all parcels of a flight are. A mail has the tracking numbers and the statuses, and nothing else of the parcels.
+         *
+         *     Each mail has a link with which its recipient ends the mails of the courier, see `getNoticeChoice`. Such a choice holds at once, also for mails that wait.
+         *
+         *     An address gets at most 10 mails of a courier within 24 hours, and a courier sends at most 20,000 per UTC day. What is above that is held, and told
+         *     later in one mail. What could not be told within 3 days is cancelled. `Notices.php` has the log.
+         */
+        post: operations["updateNoticeSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Notices.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List notices to customers
+         * @description For couriers, who list those of their own customers, and for the staff, who see those of all couriers. Newest first. Each is kept for 180 days, unless its customer is
+         *     deleted earlier.
+         *
+         *     | `status` | What it means |
+         *     | --- | --- |
+         *     | `held` | it waits until `due_at`, and is then told together with what else waits for the customer |
+         *     | `queued` | the mail is being sent, or is tried again after a failure |
+         *     | `sent` | the mail was handed over to the mail service |
+         *     | `failed` | the mail could not be sent, see `reason` |
+         *     | `opted_out` | the owner of the address wants no mails of the courier |
+         *     | `no_address` | the customer has no e-mail address that can be used |
+         *     | `superseded` | the parcel had another status by the time at which it was due, which was told instead |
+         *     | `cancelled` | it is not told, see `reason` |
+         */
+        get: operations["listNotices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what the owner of an address has chosen
+         * @description Public: a page for the recipient of a mail, in a browser. The key in the path is the credential; it is in the link of the mail. The page has the name and the logo of the courier, a part of the
+         *     address, and a button that ends the mails of the courier to the address, or begins them again. It has no script and no cookie. Opening it changes nothing.
+         *
+         *     A key that is wrong or older than 180 days, one of another instance, and one of an inactive courier all return the same 404. Browsers get failures as
+         *     pages too: those that accept `text/html`.
+         *
+         *     An address can open 240 pages per minute, and all addresses together 1,200 per minute.
+         *
+         *     `curl https://demo.crossdock.example/notices/5f0c2b9a71e84d63a2f7c1908be4d35a`
+         */
+        get: operations["getNoticeChoice"];
+        put?: never;
+        /**
+         * End the mails of a courier to an address, or begin them again
+         * @description Public: what the page of `getNoticeChoice` sends, and what mail programs send that know RFC 8058. The choice is kept per courier and address, and holds at once, also for
+         *     mails that wait. It stays when the customer is changed or deleted. The response is the page.
+         *
+         *     A link can change the choice 20 times per hour. An address can send 120 of these requests per minute, and all addresses together 600 per minute.
+         */
+        post: operations["submitNoticeChoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/logos/{courier_id}/{file}": {
         parameters: {
             query?: never;
@@ -4542,6 +4640,7 @@ export interface components {
          *     | 409 | `sandbox_exists` | The courier has a sandbox already. |
          *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
          *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
+         *     | 409 | `notices_unavailable` | This instance cannot send notices, because it does not know its own address. |
          *     | 409 | `too_many_feeds` | The courier has the most feeds that are allowed. |
          *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
          *     | 409 | `duplicate_courier_code` | Another courier has this code. |
@@ -4597,6 +4696,7 @@ export interface components {
          *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
          *     | 404 | `user_not_found` | The user does not exist. |
          *     | 404 | `service_token_not_found` | The service token does not exist. For couriers also if it belongs to another courier. |
+         *     | 404 | `notice_link_not_found` | There is no such link of a mail, or it does not work any more. |
          *     | 404 | `feed_not_found` | The feed does not exist. For couriers also if it belongs to another courier. |
          *     | 404 | `session_not_found` | The user has no such session. |
          *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
@@ -4616,7 +4716,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "claim_document_not_acceptable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "feed_signature_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "unknown_sandbox" | "sandbox_not_found" | "sandbox_life_not_found" | "prealert_not_found" | "parcel_claim_not_found" | "claim_document_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "feed_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_claim_documents" | "too_many_users" | "not_a_sandbox" | "sandbox_life_ended" | "too_many_sandbox_lives" | "sandbox_exists" | "duplicate_token_name" | "too_many_tokens" | "too_many_feeds" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "claim_document_not_acceptable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "feed_signature_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "unknown_sandbox" | "sandbox_not_found" | "sandbox_life_not_found" | "prealert_not_found" | "parcel_claim_not_found" | "claim_document_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "notice_link_not_found" | "feed_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_claim_documents" | "too_many_users" | "not_a_sandbox" | "sandbox_life_ended" | "too_many_sandbox_lives" | "sandbox_exists" | "duplicate_token_name" | "too_many_tokens" | "notices_unavailable" | "too_many_feeds" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -11461,6 +11561,132 @@ export interface components {
             carrier: string | null;
         };
         /**
+         * @description A status of a package that customers are told of.
+         * @enum {string}
+         */
+        NoticeState: "received" | "shipped" | "in_transit" | "delivered" | "on_hold" | "customs_hold" | "returned" | "lost";
+        /**
+         * @description The language of the mails.
+         * @enum {string}
+         */
+        NoticeLanguage: "en" | "es";
+        /** @description When no mail is sent: from one time on a clock of the time zone until another one, also over midnight. Mails are held until then. Null for no quiet hours. */
+        QuietHours: {
+            /** @description When the quiet hours begin, `HH:MM`. */
+            from: string;
+            /** @description When they end, `HH:MM`. */
+            to: string;
+        } | null;
+        /** @description Whether and how the customers of a courier are told about their parcels. */
+        NoticeSettings: {
+            /**
+             * Format: uuid
+             * @description The courier.
+             */
+            courier_id: string;
+            /** @description Whether customers are told. `false` until it is switched on. */
+            is_enabled: boolean;
+            /** @description Whether mails can be sent. They need the address of the instance for their link, which the operator sets with `PUBLIC_URL`. */
+            is_available: boolean;
+            /** @description Whether customers get mails. */
+            sends_mail: boolean;
+            /** @description The statuses that customers are told of. */
+            states: components["schemas"]["NoticeState"][];
+            language: components["schemas"]["NoticeLanguage"];
+            quiet_hours: components["schemas"]["QuietHours"];
+            /** @description The time zone of the quiet hours. Null for the time zone of the instance. */
+            time_zone: string | null;
+            /** @description The e-mail address that gets the answers of customers. Null for that of the courier's profile. */
+            reply_to: string | null;
+            /** @description A text of the courier below each mail. Null for none. */
+            signature: string | null;
+            /** @description How many mails the courier can still send on this UTC day. Above that they are held until the next. */
+            mails_left_today: number;
+            /** @description How many mails have failed within 7 days. `Notices.php` lists their parcels with the reason. */
+            failed_mails: number;
+            /** @description When the settings were last changed; null if never. */
+            updated_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        NoticeSettingsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["NoticeSettings"];
+        };
+        /** @description The settings to change. Omitted fields do not change. */
+        NoticeSettingsUpdate: {
+            /**
+             * Format: uuid
+             * @description For staff, the courier. Required for staff (400 if missing). For a courier it is ignored.
+             */
+            courier_id?: string;
+            /** @description Whether customers are told. What has happened before it is switched on is not told. */
+            is_enabled?: boolean;
+            /** @description Whether customers get mails. */
+            sends_mail?: boolean;
+            /** @description The statuses that customers are told of. A status that is added is told from now on. */
+            states?: components["schemas"]["NoticeState"][];
+            language?: components["schemas"]["NoticeLanguage"];
+            quiet_hours?: components["schemas"]["QuietHours"];
+            /** @description A name of the IANA time zone database, in its spelling. Null for the time zone of the instance. */
+            time_zone?: string | null;
+            /** @description The e-mail address that gets the answers of customers. Null for that of the courier's profile. */
+            reply_to?: string | null;
+            /** @description A text below each mail, for example opening hours. Web addresses in it are not links. Null removes it. */
+            signature?: string | null;
+        };
+        /** @description What became of a notice. More statuses may be added. */
+        NoticeStatus: string;
+        /** @description What a customer is told about a parcel, once per status of the parcel. */
+        Notice: {
+            notice_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The courier.
+             */
+            courier_id: string;
+            /**
+             * Format: uuid
+             * @description The package. It may have been voided since.
+             */
+            package_id: string;
+            /** @description The tracking number of the package. */
+            tracking_number: string;
+            /** @description The user code of the customer. */
+            user_code: string;
+            state: components["schemas"]["NoticeState"];
+            status: components["schemas"]["NoticeStatus"];
+            /**
+             * Format: uuid
+             * @description The mail. Notices with the same one were told in one mail. Null if there is no mail.
+             */
+            mail_id: string | null;
+            /** @description The address of the mail, or the customer's if there is no mail yet; null if the customer has none. Warehouse staff see only its first character and its domain. */
+            address: string | null;
+            /** @description Why the mail failed or was not sent; null otherwise. */
+            reason: string | null;
+            /** @description Until when the notice is held, for others of the customer, for the end of the quiet hours, or for a limit. Null if it is not held. */
+            due_at: components["schemas"]["NullableUtcDateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description When the mail was sent or has failed, or when it was decided that there is none; null before that. */
+            settled_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        ListNoticesResult: components["schemas"]["Success"] & {
+            /** @description The notices of this page. */
+            data: components["schemas"]["Notice"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description What the page of a mail's link sends, or what a mail program sends that knows RFC 8058. One of both is needed. */
+        NoticeChoiceForm: {
+            /**
+             * @description `stop` ends the mails of the courier to the address, `resume` begins them again.
+             * @enum {string}
+             */
+            choice?: "stop" | "resume";
+            /**
+             * @description Ends the mails. Mail programs send it.
+             * @enum {string}
+             */
+            "List-Unsubscribe"?: "One-Click";
+        };
+        /**
          * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
          *     present. A text that is not known is empty, a number that is not known is 0, and a flag that is not known is false.
          */
@@ -12004,6 +12230,18 @@ export interface components {
         };
         /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
         "BodyTooLarge.128.KiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.2.KiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13043,6 +13281,38 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "GetNoticeChoice.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetNoticeSettings.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "GetPackage.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -13571,6 +13841,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListMissingPrealerts.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListNotices.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -14286,6 +14572,36 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description There is no such link of a mail, or it does not work any more. */
+        NoticeLinkNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `notices_unavailable`: This instance cannot send notices, because it does not know its own address.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "NoticesUnavailable.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The package does not exist. */
         PackageNotFound: {
             headers: {
@@ -14516,6 +14832,23 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "PermissionDenied.package.receive": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.package.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -15917,6 +16250,23 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "SubmitNoticeChoice.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -16367,6 +16717,18 @@ export interface components {
             };
         };
         /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
+        "UnsupportedMediaType.application.x.www.form.urlencoded": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
         "UnsupportedMediaType.multipart.form.data": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -16410,6 +16772,25 @@ export interface components {
         "UpdateCustomer.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdateNoticeSettings.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -26566,6 +26947,281 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNoticeSettings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier. Required for staff (400 if missing). For a courier it is ignored.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeSettingsResult"];
+                };
+            };
+            400: components["responses"]["GetNoticeSettings.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateNoticeSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeSettingsUpdate"];
+            };
+        };
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeSettingsResult"];
+                };
+            };
+            400: components["responses"]["UpdateNoticeSettings.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["NoticesUnavailable.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNotices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Filter by package.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Filter by customer.
+                 * @example IEX-1001
+                 */
+                user_code?: string;
+                /**
+                 * @description Filter by status. If omitted, all statuses.
+                 * @example failed
+                 */
+                status?: "held" | "queued" | "sent" | "failed" | "opted_out" | "no_address" | "superseded" | "cancelled";
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Notices per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of notices. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListNoticesResult"];
+                };
+            };
+            400: components["responses"]["ListNotices.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.view"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNoticeChoice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The language of the page. Otherwise `Accept-Language` decides.
+                 * @example es
+                 */
+                lang?: "en" | "es";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The key of the link.
+                 * @example 5f0c2b9a71e84d63a2f7c1908be4d35a
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The language of the page.
+                     * @example en
+                     */
+                    "Content-Language": "en" | "es";
+                    /**
+                     * @description The headers that the page depends on.
+                     * @example accept, accept-language
+                     */
+                    Vary: string;
+                    /**
+                     * @description Tells search engines not to index the page.
+                     * @example noindex, nofollow
+                     */
+                    "X-Robots-Tag": "noindex, nofollow";
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the page) */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["GetNoticeChoice.400"];
+            403: components["responses"]["HttpsRequired"];
+            404: components["responses"]["NoticeLinkNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    submitNoticeChoice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The language of the page. Otherwise `Accept-Language` decides.
+                 * @example es
+                 */
+                lang?: "en" | "es";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The key of the link.
+                 * @example 5f0c2b9a71e84d63a2f7c1908be4d35a
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["NoticeChoiceForm"];
+            };
+        };
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The language of the page.
+                     * @example en
+                     */
+                    "Content-Language": "en" | "es";
+                    /**
+                     * @description The headers that the page depends on.
+                     * @example accept, accept-language
+                     */
+                    Vary: string;
+                    /**
+                     * @description Tells search engines not to index the page.
+                     * @example noindex, nofollow
+                     */
+                    "X-Robots-Tag": "noindex, nofollow";
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the page) */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["SubmitNoticeChoice.400"];
+            403: components["responses"]["HttpsRequired"];
+            404: components["responses"]["NoticeLinkNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.2.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.x.www.form.urlencoded"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

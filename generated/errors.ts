@@ -595,6 +595,12 @@ export const errorCatalogue = {
       "default": "Service token not found. Check token_id."
     }
   },
+  "notice_link_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "There is no such link. Use the one of a newer mail."
+    }
+  },
   "feed_not_found": {
     "status": 404,
     "messages": {
@@ -746,6 +752,12 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "There are already {limit} active service tokens. Revoke one that is no longer used."
+    }
+  },
+  "notices_unavailable": {
+    "status": 409,
+    "messages": {
+      "default": "Notices cannot be switched on, because the operator has not set PUBLIC_URL."
     }
   },
   "too_many_feeds": {
@@ -1142,6 +1154,10 @@ export const fieldCatalogue = {
   "unknown_time_zone": {
     "code": "invalid",
     "message": "{field} must be a name of the IANA time zone database, for example America/New_York."
+  },
+  "same_times": {
+    "code": "invalid",
+    "message": "{field} must begin and end at different times."
   },
   "unknown_currency": {
     "code": "invalid",
@@ -1741,6 +1757,7 @@ export type PlainCode =
   | 'delivery_not_found'
   | 'user_not_found'
   | 'service_token_not_found'
+  | 'notice_link_not_found'
   | 'feed_not_found'
   | 'session_not_found'
   | 'bill_not_found'
@@ -1756,6 +1773,7 @@ export type PlainCode =
   | 'not_a_sandbox'
   | 'sandbox_exists'
   | 'duplicate_token_name'
+  | 'notices_unavailable'
   | 'service_token_ended'
   | 'duplicate_courier_code'
   | 'duplicate_warehouse_name'
@@ -1881,6 +1899,7 @@ export type FieldProblem =
     | 'invalid_uuid'
     | 'invalid_date_time'
     | 'unknown_time_zone'
+    | 'same_times'
     | 'unknown_currency'
     | 'period_required'
     | 'in_the_future'

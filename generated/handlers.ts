@@ -264,6 +264,16 @@ export type Handlers = {
   listMissingPrealerts: Handler<'listMissingPrealerts'>;
   /** Correct the carrier of a pre-alert */
   setPrealertCarrier: Handler<'setPrealertCarrier'>;
+  /** Read the settings of notices */
+  getNoticeSettings: Handler<'getNoticeSettings'>;
+  /** Change the settings of notices */
+  updateNoticeSettings: Handler<'updateNoticeSettings'>;
+  /** List notices to customers */
+  listNotices: Handler<'listNotices'>;
+  /** Show what the owner of an address has chosen */
+  getNoticeChoice: Handler<'getNoticeChoice'>;
+  /** End the mails of a courier to an address, or begin them again */
+  submitNoticeChoice: Handler<'submitNoticeChoice'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Liveness check */

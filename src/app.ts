@@ -164,6 +164,7 @@ export async function createApp({
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
       keptCalls: config.callLog,
+      publicUrl: config.publicUrl,
       bulk,
       limits,
     }),

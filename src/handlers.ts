@@ -52,6 +52,8 @@ import { attentionHandlers } from './modules/attention/handlers.js';
 import { apiCallHandlers } from './modules/api-calls/handlers.js';
 import { integrationCheckHandlers } from './modules/integration-checks/handlers.js';
 import { feedHandlers } from './modules/feeds/handlers.js';
+import { noticeHandlers } from './modules/notices/handlers.js';
+import { noticeChoiceHandlers } from './modules/notices/choice/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
@@ -107,5 +109,7 @@ export function makeHandlers(deps: Deps) {
     ...integrationCheckHandlers(),
     ...apiCallHandlers(deps),
     ...feedHandlers(deps),
+    ...noticeHandlers(deps),
+    ...noticeChoiceHandlers(deps),
   } satisfies Handlers;
 }

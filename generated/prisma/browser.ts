@@ -385,3 +385,23 @@ export type FeedEvent = Prisma.FeedEventModel
  * The latest that a carrier has said about a parcel of a courier, by one of the parcel's keys.
  */
 export type CarrierState = Prisma.CarrierStateModel
+/**
+ * Model NoticeSettings
+ * Whether and how the customers of a courier are told about their parcels. Without a row they are not (decision 0156).
+ */
+export type NoticeSettings = Prisma.NoticeSettingsModel
+/**
+ * Model Notice
+ * What a customer is told about a parcel: once per status.
+ */
+export type Notice = Prisma.NoticeModel
+/**
+ * Model NoticeMail
+ * A mail to a customer, with all notices that were held for it.
+ */
+export type NoticeMail = Prisma.NoticeMailModel
+/**
+ * Model NoticeChoice
+ * What the owner of an address has chosen. The address is stored as a hash, and stays when its customer is deleted.
+ */
+export type NoticeChoice = Prisma.NoticeChoiceModel

@@ -252,6 +252,12 @@ function toConfig(settings: Settings) {
      * contains only the token.
      */
     passwordResetUrl: settings.PASSWORD_RESET_URL,
+    /**
+     * The URL under which people reach the service, for links in mails to customers. It may contain {tenant}. If undefined, there are no
+     * such mails.
+     */
+    publicUrl:
+      settings.PUBLIC_URL ?? (APP_ENV === 'development' ? `http://localhost:${settings.PORT}` : undefined),
     outbound: toOutbound(settings),
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
     /** How long requests and responses of webhooks are kept. 0 keeps none. */

@@ -172,6 +172,9 @@ export function contradictions(settings: Settings): string[] {
   if (settings.APP_ENV !== 'development' && settings.PASSWORD_RESET_URL?.startsWith('http:')) {
     faults.push('PASSWORD_RESET_URL must begin with https:// outside of development');
   }
+  if (settings.APP_ENV !== 'development' && settings.PUBLIC_URL?.startsWith('http:')) {
+    faults.push('PUBLIC_URL must begin with https:// outside of development');
+  }
   if (list(settings.OUTBOUND_DNS_SERVERS).some((server) => !isServerAddress(server))) {
     faults.push('OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port');
   }

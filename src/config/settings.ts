@@ -31,6 +31,10 @@ const resetUrl = textLike(
   /^https?:\/\/[^\s<>"]*\{token\}[^\s<>"]*$/,
   'must be a URL with {token} in it, for example https://portal.example/reset#token={token}',
 );
+const publicUrl = textLike(
+  /^https?:\/\/[^\s<>"?#@]*[^\s<>"?#@/]$/,
+  'must be the URL of the service without a slash at its end, for example https://{tenant}.crossdock.example',
+);
 const mailAddress = textLike(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an e-mail address');
 const CONTACT = '(mailto:)?[^\\s,<>@]+@[^\\s,<>@]+|https://[^\\s,]+';
 const securityContact = textLike(
@@ -105,6 +109,7 @@ const SETTINGS = {
   STAGING_MAIL_TO: mailAddress(UNSET),
   STAGING_MAIL_DOMAINS: domains(UNSET),
   PASSWORD_RESET_URL: resetUrl(UNSET),
+  PUBLIC_URL: publicUrl(UNSET),
   SES_REGION: textLike(/^[a-z0-9-]{1,40}$/, 'must be an AWS region, for example us-east-1')(UNSET),
   SES_ENDPOINT: textLike(/^https?:\/\//, 'must be a URL')(UNSET),
   AWS_ACCESS_KEY_ID: text(UNSET),

@@ -6,7 +6,13 @@ import { putBack, type Jobs } from '../platform/queue/jobs.js';
 import type { RunningJob } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
-type Kind = 'deliver' | 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail' | 'checkIntegration';
+type Kind =
+  | 'deliver'
+  | 'sendManifestMail'
+  | 'sendAccountMail'
+  | 'sendBillMail'
+  | 'sendNoticeMail'
+  | 'checkIntegration';
 type Work<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of]) => Promise<void>;
 export type JobWork<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of], job: RunningJob) => Promise<void>;
 

@@ -34,6 +34,8 @@ export const RETENTION_RULES: RetentionRule[] = [
   { table: sql`manifest_mails`, time: sql`old.created_at`, keep: sql`interval '90 days'` },
   { table: sql`account_mails`, time: sql`old.created_at`, keep: sql`interval '90 days'` },
   { table: sql`bill_mails`, time: sql`old.created_at`, keep: sql`interval '2 years'` },
+  { table: sql`notices`, time: sql`old.created_at`, keep: sql`interval '180 days'` },
+  { table: sql`notice_mails`, time: sql`old.created_at`, keep: sql`interval '180 days'` },
   { table: sql`password_resets`, time: sql`old.requested_at`, keep: sql`interval '1 day'` },
   { table: sql`customer_sync_runs`, time: sql`old.created_at`, keep: sql`interval '90 days'` },
   { table: sql`integration_checks`, time: sql`old.created_at`, keep: sql`interval '90 days'` },

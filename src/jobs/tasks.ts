@@ -5,6 +5,8 @@ import { reportOverdueBills } from '../modules/bills/payment-terms/report-overdu
 import { tellCourierOwners } from '../modules/couriers/settings/tell-owners.js';
 import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail.js';
 import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
+import { sendNoticeMail } from '../modules/notices/mails/send-notice-mail.js';
+import { tellCustomers } from '../modules/notices/telling/tell-customers.js';
 import { preparePasswordReset } from '../modules/password-reset/prepare.js';
 import { scheduleCustomerSyncs } from '../modules/customers/sync/sync-run.js';
 import { playSandbox, playSandboxes } from '../modules/sandboxes/lives/play.js';
@@ -53,6 +55,14 @@ export function makeTasks(deps: TaskDeps): Tasks {
       ),
     ),
     sendBillMail: observeJobs(deps, 'sendBillMail', bills.within('sendBillMail', makeBillMailSender())),
+    sendNoticeMail: observeJobs(
+      deps,
+      'sendNoticeMail',
+      mails.within('sendNoticeMail', (own, mail) =>
+        sendNoticeMail({ ...own, publicUrl: own.config.publicUrl }, mail),
+      ),
+    ),
+    tellCustomers: observeJobs(deps, 'tellCustomers', tellCustomers),
     preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
     tellCourierOwners: observeJobs(deps, 'tellCourierOwners', tellCourierOwners),
     checkIntegration: observeJobs(

@@ -35,6 +35,8 @@ export type Deps = {
   customerChangesPerDay: number;
   /** For how many days calls are kept, and which share of the successful ones. */
   keptCalls: { days: number; percent: number };
+  /** The URL under which people reach the service. If undefined, no mail can have a link to it. */
+  publicUrl: string | undefined;
   bulk: BulkLimits;
   /** For limits that one module has. */
   limits: SharedLimits;

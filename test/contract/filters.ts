@@ -6,6 +6,7 @@ import type { Body } from '../support/service/contract.js';
 import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
 import { insertDelivered, insertFeeds, insertRefusals } from '../support/fixture/feeds.js';
+import { insertNotices } from '../support/fixture/notices.js';
 import { insertClaim } from '../support/builders/parcels.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { insertCouriers, insertLocations } from '../support/builders/register.js';
@@ -160,6 +161,13 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     await insertRefusals(owner);
     return equals('courier_id', DEMO.couriers.HRB);
   },
+  'listNotices courier_id': async (_all, owner) => {
+    await insertNotices(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listNotices package_id': (all) => equals('package_id', String(all[0]?.['package_id'])),
+  'listNotices user_code': (all) => equals('user_code', String(all[0]?.['user_code'])),
+  'listNotices status': () => equals('status', 'no_address'),
   'listMissingPrealerts courier_id': async (_all, owner) => {
     await insertDelivered(owner);
     return equals('courier_id', DEMO.couriers.HRB);

@@ -468,7 +468,11 @@ export const ModelName = {
   Feed: 'Feed',
   FeedRefusal: 'FeedRefusal',
   FeedEvent: 'FeedEvent',
-  CarrierState: 'CarrierState'
+  CarrierState: 'CarrierState',
+  NoticeSettings: 'NoticeSettings',
+  Notice: 'Notice',
+  NoticeMail: 'NoticeMail',
+  NoticeChoice: 'NoticeChoice'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -484,7 +488,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "claimDocument" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "sandbox" | "sandboxClock" | "sandboxLife" | "apiCall" | "apiCallParcel" | "idempotencyKey" | "feed" | "feedRefusal" | "feedEvent" | "carrierState"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "claimDocument" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "sandbox" | "sandboxClock" | "sandboxLife" | "apiCall" | "apiCallParcel" | "idempotencyKey" | "feed" | "feedRefusal" | "feedEvent" | "carrierState" | "noticeSettings" | "notice" | "noticeMail" | "noticeChoice"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5816,6 +5820,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    NoticeSettings: {
+      payload: Prisma.$NoticeSettingsPayload<ExtArgs>
+      fields: Prisma.NoticeSettingsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.NoticeSettingsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.NoticeSettingsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>
+        }
+        findFirst: {
+          args: Prisma.NoticeSettingsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.NoticeSettingsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>
+        }
+        findMany: {
+          args: Prisma.NoticeSettingsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>[]
+        }
+        create: {
+          args: Prisma.NoticeSettingsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>
+        }
+        createMany: {
+          args: Prisma.NoticeSettingsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.NoticeSettingsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>[]
+        }
+        delete: {
+          args: Prisma.NoticeSettingsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>
+        }
+        update: {
+          args: Prisma.NoticeSettingsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>
+        }
+        deleteMany: {
+          args: Prisma.NoticeSettingsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.NoticeSettingsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.NoticeSettingsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>[]
+        }
+        upsert: {
+          args: Prisma.NoticeSettingsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeSettingsPayload>
+        }
+        aggregate: {
+          args: Prisma.NoticeSettingsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateNoticeSettings>
+        }
+        groupBy: {
+          args: Prisma.NoticeSettingsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeSettingsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.NoticeSettingsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeSettingsCountAggregateOutputType> | number
+        }
+      }
+    }
+    Notice: {
+      payload: Prisma.$NoticePayload<ExtArgs>
+      fields: Prisma.NoticeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.NoticeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.NoticeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>
+        }
+        findFirst: {
+          args: Prisma.NoticeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.NoticeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>
+        }
+        findMany: {
+          args: Prisma.NoticeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>[]
+        }
+        create: {
+          args: Prisma.NoticeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>
+        }
+        createMany: {
+          args: Prisma.NoticeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.NoticeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>[]
+        }
+        delete: {
+          args: Prisma.NoticeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>
+        }
+        update: {
+          args: Prisma.NoticeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>
+        }
+        deleteMany: {
+          args: Prisma.NoticeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.NoticeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.NoticeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>[]
+        }
+        upsert: {
+          args: Prisma.NoticeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticePayload>
+        }
+        aggregate: {
+          args: Prisma.NoticeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateNotice>
+        }
+        groupBy: {
+          args: Prisma.NoticeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.NoticeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeCountAggregateOutputType> | number
+        }
+      }
+    }
+    NoticeMail: {
+      payload: Prisma.$NoticeMailPayload<ExtArgs>
+      fields: Prisma.NoticeMailFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.NoticeMailFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.NoticeMailFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>
+        }
+        findFirst: {
+          args: Prisma.NoticeMailFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.NoticeMailFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>
+        }
+        findMany: {
+          args: Prisma.NoticeMailFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>[]
+        }
+        create: {
+          args: Prisma.NoticeMailCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>
+        }
+        createMany: {
+          args: Prisma.NoticeMailCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.NoticeMailCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>[]
+        }
+        delete: {
+          args: Prisma.NoticeMailDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>
+        }
+        update: {
+          args: Prisma.NoticeMailUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>
+        }
+        deleteMany: {
+          args: Prisma.NoticeMailDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.NoticeMailUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.NoticeMailUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>[]
+        }
+        upsert: {
+          args: Prisma.NoticeMailUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeMailPayload>
+        }
+        aggregate: {
+          args: Prisma.NoticeMailAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateNoticeMail>
+        }
+        groupBy: {
+          args: Prisma.NoticeMailGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeMailGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.NoticeMailCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeMailCountAggregateOutputType> | number
+        }
+      }
+    }
+    NoticeChoice: {
+      payload: Prisma.$NoticeChoicePayload<ExtArgs>
+      fields: Prisma.NoticeChoiceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.NoticeChoiceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.NoticeChoiceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>
+        }
+        findFirst: {
+          args: Prisma.NoticeChoiceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.NoticeChoiceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>
+        }
+        findMany: {
+          args: Prisma.NoticeChoiceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>[]
+        }
+        create: {
+          args: Prisma.NoticeChoiceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>
+        }
+        createMany: {
+          args: Prisma.NoticeChoiceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.NoticeChoiceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>[]
+        }
+        delete: {
+          args: Prisma.NoticeChoiceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>
+        }
+        update: {
+          args: Prisma.NoticeChoiceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>
+        }
+        deleteMany: {
+          args: Prisma.NoticeChoiceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.NoticeChoiceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.NoticeChoiceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>[]
+        }
+        upsert: {
+          args: Prisma.NoticeChoiceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$NoticeChoicePayload>
+        }
+        aggregate: {
+          args: Prisma.NoticeChoiceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateNoticeChoice>
+        }
+        groupBy: {
+          args: Prisma.NoticeChoiceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeChoiceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.NoticeChoiceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.NoticeChoiceCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -6989,6 +7289,76 @@ export const CarrierStateScalarFieldEnum = {
 export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
 
 
+export const NoticeSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  isEnabled: 'isEnabled',
+  sendsMail: 'sendsMail',
+  states: 'states',
+  language: 'language',
+  quietFrom: 'quietFrom',
+  quietTo: 'quietTo',
+  timeZone: 'timeZone',
+  replyTo: 'replyTo',
+  signature: 'signature',
+  lastSequence: 'lastSequence',
+  toldSince: 'toldSince',
+  updatedAt: 'updatedAt'
+} as const
+
+export type NoticeSettingsScalarFieldEnum = (typeof NoticeSettingsScalarFieldEnum)[keyof typeof NoticeSettingsScalarFieldEnum]
+
+
+export const NoticeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  customerId: 'customerId',
+  packageId: 'packageId',
+  trackingNumber: 'trackingNumber',
+  state: 'state',
+  sequence: 'sequence',
+  status: 'status',
+  reason: 'reason',
+  dueAt: 'dueAt',
+  mailId: 'mailId',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type NoticeScalarFieldEnum = (typeof NoticeScalarFieldEnum)[keyof typeof NoticeScalarFieldEnum]
+
+
+export const NoticeMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  customerId: 'customerId',
+  recipient: 'recipient',
+  addressKey: 'addressKey',
+  language: 'language',
+  keyHash: 'keyHash',
+  status: 'status',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type NoticeMailScalarFieldEnum = (typeof NoticeMailScalarFieldEnum)[keyof typeof NoticeMailScalarFieldEnum]
+
+
+export const NoticeChoiceScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  addressKey: 'addressKey',
+  isOptedOut: 'isOptedOut',
+  changedAt: 'changedAt'
+} as const
+
+export type NoticeChoiceScalarFieldEnum = (typeof NoticeChoiceScalarFieldEnum)[keyof typeof NoticeChoiceScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -7384,6 +7754,10 @@ export type GlobalOmitConfig = {
   feedRefusal?: Prisma.FeedRefusalOmit
   feedEvent?: Prisma.FeedEventOmit
   carrierState?: Prisma.CarrierStateOmit
+  noticeSettings?: Prisma.NoticeSettingsOmit
+  notice?: Prisma.NoticeOmit
+  noticeMail?: Prisma.NoticeMailOmit
+  noticeChoice?: Prisma.NoticeChoiceOmit
 }
 
 /* Types for Logging */

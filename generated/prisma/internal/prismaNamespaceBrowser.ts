@@ -122,7 +122,11 @@ export const ModelName = {
   Feed: 'Feed',
   FeedRefusal: 'FeedRefusal',
   FeedEvent: 'FeedEvent',
-  CarrierState: 'CarrierState'
+  CarrierState: 'CarrierState',
+  NoticeSettings: 'NoticeSettings',
+  Notice: 'Notice',
+  NoticeMail: 'NoticeMail',
+  NoticeChoice: 'NoticeChoice'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -1273,6 +1277,76 @@ export const CarrierStateScalarFieldEnum = {
 } as const
 
 export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
+
+
+export const NoticeSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  isEnabled: 'isEnabled',
+  sendsMail: 'sendsMail',
+  states: 'states',
+  language: 'language',
+  quietFrom: 'quietFrom',
+  quietTo: 'quietTo',
+  timeZone: 'timeZone',
+  replyTo: 'replyTo',
+  signature: 'signature',
+  lastSequence: 'lastSequence',
+  toldSince: 'toldSince',
+  updatedAt: 'updatedAt'
+} as const
+
+export type NoticeSettingsScalarFieldEnum = (typeof NoticeSettingsScalarFieldEnum)[keyof typeof NoticeSettingsScalarFieldEnum]
+
+
+export const NoticeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  customerId: 'customerId',
+  packageId: 'packageId',
+  trackingNumber: 'trackingNumber',
+  state: 'state',
+  sequence: 'sequence',
+  status: 'status',
+  reason: 'reason',
+  dueAt: 'dueAt',
+  mailId: 'mailId',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type NoticeScalarFieldEnum = (typeof NoticeScalarFieldEnum)[keyof typeof NoticeScalarFieldEnum]
+
+
+export const NoticeMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  customerId: 'customerId',
+  recipient: 'recipient',
+  addressKey: 'addressKey',
+  language: 'language',
+  keyHash: 'keyHash',
+  status: 'status',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type NoticeMailScalarFieldEnum = (typeof NoticeMailScalarFieldEnum)[keyof typeof NoticeMailScalarFieldEnum]
+
+
+export const NoticeChoiceScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  addressKey: 'addressKey',
+  isOptedOut: 'isOptedOut',
+  changedAt: 'changedAt'
+} as const
+
+export type NoticeChoiceScalarFieldEnum = (typeof NoticeChoiceScalarFieldEnum)[keyof typeof NoticeChoiceScalarFieldEnum]
 
 
 export const SortOrder = {

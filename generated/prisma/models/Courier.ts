@@ -428,6 +428,10 @@ export type CourierWhereInput = {
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
   feeds?: Prisma.FeedListRelationFilter
+  noticeSettings?: Prisma.XOR<Prisma.NoticeSettingsNullableScalarRelationFilter, Prisma.NoticeSettingsWhereInput> | null
+  notices?: Prisma.NoticeListRelationFilter
+  noticeMails?: Prisma.NoticeMailListRelationFilter
+  noticeChoices?: Prisma.NoticeChoiceListRelationFilter
   carrierStates?: Prisma.CarrierStateListRelationFilter
   apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
@@ -485,6 +489,10 @@ export type CourierOrderByWithRelationInput = {
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
   checks?: Prisma.IntegrationCheckOrderByRelationAggregateInput
   feeds?: Prisma.FeedOrderByRelationAggregateInput
+  noticeSettings?: Prisma.NoticeSettingsOrderByWithRelationInput
+  notices?: Prisma.NoticeOrderByRelationAggregateInput
+  noticeMails?: Prisma.NoticeMailOrderByRelationAggregateInput
+  noticeChoices?: Prisma.NoticeChoiceOrderByRelationAggregateInput
   carrierStates?: Prisma.CarrierStateOrderByRelationAggregateInput
   apiCalls?: Prisma.ApiCallOrderByRelationAggregateInput
   quotas?: Prisma.CourierQuotaOrderByRelationAggregateInput
@@ -548,6 +556,10 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
   feeds?: Prisma.FeedListRelationFilter
+  noticeSettings?: Prisma.XOR<Prisma.NoticeSettingsNullableScalarRelationFilter, Prisma.NoticeSettingsWhereInput> | null
+  notices?: Prisma.NoticeListRelationFilter
+  noticeMails?: Prisma.NoticeMailListRelationFilter
+  noticeChoices?: Prisma.NoticeChoiceListRelationFilter
   carrierStates?: Prisma.CarrierStateListRelationFilter
   apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
@@ -680,6 +692,10 @@ export type CourierCreateInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -736,6 +752,10 @@ export type CourierUncheckedCreateInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -792,6 +812,10 @@ export type CourierUpdateInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -848,6 +872,10 @@ export type CourierUncheckedUpdateInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -1492,6 +1520,62 @@ export type CourierUpdateOneRequiredWithoutCarrierStatesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutCarrierStatesInput, Prisma.CourierUpdateWithoutCarrierStatesInput>, Prisma.CourierUncheckedUpdateWithoutCarrierStatesInput>
 }
 
+export type CourierCreateNestedOneWithoutNoticeSettingsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeSettingsInput, Prisma.CourierUncheckedCreateWithoutNoticeSettingsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeSettingsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutNoticeSettingsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeSettingsInput, Prisma.CourierUncheckedCreateWithoutNoticeSettingsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeSettingsInput
+  upsert?: Prisma.CourierUpsertWithoutNoticeSettingsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutNoticeSettingsInput, Prisma.CourierUpdateWithoutNoticeSettingsInput>, Prisma.CourierUncheckedUpdateWithoutNoticeSettingsInput>
+}
+
+export type CourierCreateNestedOneWithoutNoticesInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticesInput, Prisma.CourierUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticesInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutNoticesNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticesInput, Prisma.CourierUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticesInput
+  upsert?: Prisma.CourierUpsertWithoutNoticesInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutNoticesInput, Prisma.CourierUpdateWithoutNoticesInput>, Prisma.CourierUncheckedUpdateWithoutNoticesInput>
+}
+
+export type CourierCreateNestedOneWithoutNoticeMailsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeMailsInput, Prisma.CourierUncheckedCreateWithoutNoticeMailsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeMailsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutNoticeMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeMailsInput, Prisma.CourierUncheckedCreateWithoutNoticeMailsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeMailsInput
+  upsert?: Prisma.CourierUpsertWithoutNoticeMailsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutNoticeMailsInput, Prisma.CourierUpdateWithoutNoticeMailsInput>, Prisma.CourierUncheckedUpdateWithoutNoticeMailsInput>
+}
+
+export type CourierCreateNestedOneWithoutNoticeChoicesInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeChoicesInput, Prisma.CourierUncheckedCreateWithoutNoticeChoicesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeChoicesInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutNoticeChoicesNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeChoicesInput, Prisma.CourierUncheckedCreateWithoutNoticeChoicesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeChoicesInput
+  upsert?: Prisma.CourierUpsertWithoutNoticeChoicesInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutNoticeChoicesInput, Prisma.CourierUpdateWithoutNoticeChoicesInput>, Prisma.CourierUncheckedUpdateWithoutNoticeChoicesInput>
+}
+
 export type CourierCreateWithoutTenantInput = {
   id: string
   code: string
@@ -1538,6 +1622,10 @@ export type CourierCreateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -1593,6 +1681,10 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -1711,6 +1803,10 @@ export type CourierCreateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -1766,6 +1862,10 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -1837,6 +1937,10 @@ export type CourierUpdateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -1892,6 +1996,10 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -1947,6 +2055,10 @@ export type CourierCreateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2002,6 +2114,10 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -2073,6 +2189,10 @@ export type CourierUpdateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -2128,6 +2248,10 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2183,6 +2307,10 @@ export type CourierCreateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2238,6 +2366,10 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -2309,6 +2441,10 @@ export type CourierUpdateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -2364,6 +2500,10 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2419,6 +2559,10 @@ export type CourierCreateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2474,6 +2618,10 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -2545,6 +2693,10 @@ export type CourierUpdateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -2600,6 +2752,10 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2656,6 +2812,10 @@ export type CourierCreateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
@@ -2711,6 +2871,10 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
@@ -2782,6 +2946,10 @@ export type CourierUpdateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
@@ -2837,6 +3005,10 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -2891,6 +3063,10 @@ export type CourierCreateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -2946,6 +3122,10 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3017,6 +3197,10 @@ export type CourierUpdateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3072,6 +3256,10 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3127,6 +3315,10 @@ export type CourierCreateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3182,6 +3374,10 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3253,6 +3449,10 @@ export type CourierUpdateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3308,6 +3508,10 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3363,6 +3567,10 @@ export type CourierCreateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3418,6 +3626,10 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3489,6 +3701,10 @@ export type CourierUpdateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3544,6 +3760,10 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3599,6 +3819,10 @@ export type CourierCreateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3654,6 +3878,10 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3725,6 +3953,10 @@ export type CourierUpdateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3780,6 +4012,10 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3835,6 +4071,10 @@ export type CourierCreateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3890,6 +4130,10 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3961,6 +4205,10 @@ export type CourierUpdateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4016,6 +4264,10 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4071,6 +4323,10 @@ export type CourierCreateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4126,6 +4382,10 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4197,6 +4457,10 @@ export type CourierUpdateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4252,6 +4516,10 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4307,6 +4575,10 @@ export type CourierCreateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4362,6 +4634,10 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4433,6 +4709,10 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4488,6 +4768,10 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4543,6 +4827,10 @@ export type CourierCreateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4598,6 +4886,10 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4669,6 +4961,10 @@ export type CourierUpdateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4724,6 +5020,10 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4780,6 +5080,10 @@ export type CourierCreateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -4835,6 +5139,10 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4906,6 +5214,10 @@ export type CourierUpdateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4961,6 +5273,10 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5015,6 +5331,10 @@ export type CourierCreateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5070,6 +5390,10 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5141,6 +5465,10 @@ export type CourierUpdateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5196,6 +5524,10 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5251,6 +5583,10 @@ export type CourierCreateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5306,6 +5642,10 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5377,6 +5717,10 @@ export type CourierUpdateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5432,6 +5776,10 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5488,6 +5836,10 @@ export type CourierCreateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5543,6 +5895,10 @@ export type CourierUncheckedCreateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5614,6 +5970,10 @@ export type CourierUpdateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5669,6 +6029,10 @@ export type CourierUncheckedUpdateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5724,6 +6088,10 @@ export type CourierCreateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -5779,6 +6147,10 @@ export type CourierUncheckedCreateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -5850,6 +6222,10 @@ export type CourierUpdateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -5905,6 +6281,10 @@ export type CourierUncheckedUpdateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -5960,6 +6340,10 @@ export type CourierCreateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -6015,6 +6399,10 @@ export type CourierUncheckedCreateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -6086,6 +6474,10 @@ export type CourierUpdateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -6141,6 +6533,10 @@ export type CourierUncheckedUpdateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -6196,6 +6592,10 @@ export type CourierCreateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
@@ -6251,6 +6651,10 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
@@ -6322,6 +6726,10 @@ export type CourierUpdateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
@@ -6377,6 +6785,10 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -6431,6 +6843,10 @@ export type CourierCreateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -6486,6 +6902,10 @@ export type CourierUncheckedCreateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -6557,6 +6977,10 @@ export type CourierUpdateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -6612,6 +7036,10 @@ export type CourierUncheckedUpdateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -6668,6 +7096,10 @@ export type CourierCreateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
@@ -6723,6 +7155,10 @@ export type CourierUncheckedCreateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
   apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
@@ -6794,6 +7230,10 @@ export type CourierUpdateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
@@ -6849,6 +7289,1018 @@ export type CourierUncheckedUpdateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutNoticeSettingsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutNoticeSettingsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutNoticeSettingsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticeSettingsInput, Prisma.CourierUncheckedCreateWithoutNoticeSettingsInput>
+}
+
+export type CourierUpsertWithoutNoticeSettingsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutNoticeSettingsInput, Prisma.CourierUncheckedUpdateWithoutNoticeSettingsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticeSettingsInput, Prisma.CourierUncheckedCreateWithoutNoticeSettingsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutNoticeSettingsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutNoticeSettingsInput, Prisma.CourierUncheckedUpdateWithoutNoticeSettingsInput>
+}
+
+export type CourierUpdateWithoutNoticeSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutNoticeSettingsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutNoticesInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutNoticesInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutNoticesInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticesInput, Prisma.CourierUncheckedCreateWithoutNoticesInput>
+}
+
+export type CourierUpsertWithoutNoticesInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutNoticesInput, Prisma.CourierUncheckedUpdateWithoutNoticesInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticesInput, Prisma.CourierUncheckedCreateWithoutNoticesInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutNoticesInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutNoticesInput, Prisma.CourierUncheckedUpdateWithoutNoticesInput>
+}
+
+export type CourierUpdateWithoutNoticesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutNoticesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutNoticeMailsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutNoticeMailsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutNoticeMailsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticeMailsInput, Prisma.CourierUncheckedCreateWithoutNoticeMailsInput>
+}
+
+export type CourierUpsertWithoutNoticeMailsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutNoticeMailsInput, Prisma.CourierUncheckedUpdateWithoutNoticeMailsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticeMailsInput, Prisma.CourierUncheckedCreateWithoutNoticeMailsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutNoticeMailsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutNoticeMailsInput, Prisma.CourierUncheckedUpdateWithoutNoticeMailsInput>
+}
+
+export type CourierUpdateWithoutNoticeMailsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutNoticeMailsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutNoticeChoicesInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutNoticeChoicesInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutNoticeChoicesInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticeChoicesInput, Prisma.CourierUncheckedCreateWithoutNoticeChoicesInput>
+}
+
+export type CourierUpsertWithoutNoticeChoicesInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutNoticeChoicesInput, Prisma.CourierUncheckedUpdateWithoutNoticeChoicesInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutNoticeChoicesInput, Prisma.CourierUncheckedCreateWithoutNoticeChoicesInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutNoticeChoicesInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutNoticeChoicesInput, Prisma.CourierUncheckedUpdateWithoutNoticeChoicesInput>
+}
+
+export type CourierUpdateWithoutNoticeChoicesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutNoticeChoicesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -6936,6 +8388,10 @@ export type CourierUpdateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -6991,6 +8447,10 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
   carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -7053,6 +8513,9 @@ export type CourierCountOutputType = {
   syncRuns: number
   checks: number
   feeds: number
+  notices: number
+  noticeMails: number
+  noticeChoices: number
   carrierStates: number
   apiCalls: number
   quotas: number
@@ -7077,6 +8540,9 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   checks?: boolean | CourierCountOutputTypeCountChecksArgs
   feeds?: boolean | CourierCountOutputTypeCountFeedsArgs
+  notices?: boolean | CourierCountOutputTypeCountNoticesArgs
+  noticeMails?: boolean | CourierCountOutputTypeCountNoticeMailsArgs
+  noticeChoices?: boolean | CourierCountOutputTypeCountNoticeChoicesArgs
   carrierStates?: boolean | CourierCountOutputTypeCountCarrierStatesArgs
   apiCalls?: boolean | CourierCountOutputTypeCountApiCallsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
@@ -7197,6 +8663,27 @@ export type CourierCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.E
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.NoticeWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountNoticeMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.NoticeMailWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountNoticeChoicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.NoticeChoiceWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountCarrierStatesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CarrierStateWhereInput
 }
@@ -7292,6 +8779,10 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  noticeSettings?: boolean | Prisma.Courier$noticeSettingsArgs<ExtArgs>
+  notices?: boolean | Prisma.Courier$noticesArgs<ExtArgs>
+  noticeMails?: boolean | Prisma.Courier$noticeMailsArgs<ExtArgs>
+  noticeChoices?: boolean | Prisma.Courier$noticeChoicesArgs<ExtArgs>
   carrierStates?: boolean | Prisma.Courier$carrierStatesArgs<ExtArgs>
   apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
@@ -7424,6 +8915,10 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  noticeSettings?: boolean | Prisma.Courier$noticeSettingsArgs<ExtArgs>
+  notices?: boolean | Prisma.Courier$noticesArgs<ExtArgs>
+  noticeMails?: boolean | Prisma.Courier$noticeMailsArgs<ExtArgs>
+  noticeChoices?: boolean | Prisma.Courier$noticeChoicesArgs<ExtArgs>
   carrierStates?: boolean | Prisma.Courier$carrierStatesArgs<ExtArgs>
   apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
@@ -7459,6 +8954,10 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
     checks: Prisma.$IntegrationCheckPayload<ExtArgs>[]
     feeds: Prisma.$FeedPayload<ExtArgs>[]
+    noticeSettings: Prisma.$NoticeSettingsPayload<ExtArgs> | null
+    notices: Prisma.$NoticePayload<ExtArgs>[]
+    noticeMails: Prisma.$NoticeMailPayload<ExtArgs>[]
+    noticeChoices: Prisma.$NoticeChoicePayload<ExtArgs>[]
     carrierStates: Prisma.$CarrierStatePayload<ExtArgs>[]
     apiCalls: Prisma.$ApiCallPayload<ExtArgs>[]
     quotas: Prisma.$CourierQuotaPayload<ExtArgs>[]
@@ -7927,6 +9426,10 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checks<T extends Prisma.Courier$checksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$checksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IntegrationCheckPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   feeds<T extends Prisma.Courier$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  noticeSettings<T extends Prisma.Courier$noticeSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticeSettingsArgs<ExtArgs>>): Prisma.Prisma__NoticeSettingsClient<runtime.Types.Result.GetResult<Prisma.$NoticeSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  notices<T extends Prisma.Courier$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  noticeMails<T extends Prisma.Courier$noticeMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticeMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticeMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  noticeChoices<T extends Prisma.Courier$noticeChoicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticeChoicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticeChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carrierStates<T extends Prisma.Courier$carrierStatesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$carrierStatesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierStatePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apiCalls<T extends Prisma.Courier$apiCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$apiCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   quotas<T extends Prisma.Courier$quotasArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$quotasArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CourierQuotaPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -8747,6 +10250,97 @@ export type Courier$feedsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Courier.noticeSettings
+ */
+export type Courier$noticeSettingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the NoticeSettings
+   */
+  select?: Prisma.NoticeSettingsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the NoticeSettings
+   */
+  omit?: Prisma.NoticeSettingsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.NoticeSettingsInclude<ExtArgs> | null
+  where?: Prisma.NoticeSettingsWhereInput
+}
+
+/**
+ * Courier.notices
+ */
+export type Courier$noticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Notice
+   */
+  select?: Prisma.NoticeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Notice
+   */
+  omit?: Prisma.NoticeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.NoticeInclude<ExtArgs> | null
+  where?: Prisma.NoticeWhereInput
+  orderBy?: Prisma.NoticeOrderByWithRelationInput | Prisma.NoticeOrderByWithRelationInput[]
+  cursor?: Prisma.NoticeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.NoticeScalarFieldEnum | Prisma.NoticeScalarFieldEnum[]
+}
+
+/**
+ * Courier.noticeMails
+ */
+export type Courier$noticeMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the NoticeMail
+   */
+  select?: Prisma.NoticeMailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the NoticeMail
+   */
+  omit?: Prisma.NoticeMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.NoticeMailInclude<ExtArgs> | null
+  where?: Prisma.NoticeMailWhereInput
+  orderBy?: Prisma.NoticeMailOrderByWithRelationInput | Prisma.NoticeMailOrderByWithRelationInput[]
+  cursor?: Prisma.NoticeMailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.NoticeMailScalarFieldEnum | Prisma.NoticeMailScalarFieldEnum[]
+}
+
+/**
+ * Courier.noticeChoices
+ */
+export type Courier$noticeChoicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the NoticeChoice
+   */
+  select?: Prisma.NoticeChoiceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the NoticeChoice
+   */
+  omit?: Prisma.NoticeChoiceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.NoticeChoiceInclude<ExtArgs> | null
+  where?: Prisma.NoticeChoiceWhereInput
+  orderBy?: Prisma.NoticeChoiceOrderByWithRelationInput | Prisma.NoticeChoiceOrderByWithRelationInput[]
+  cursor?: Prisma.NoticeChoiceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.NoticeChoiceScalarFieldEnum | Prisma.NoticeChoiceScalarFieldEnum[]
 }
 
 /**

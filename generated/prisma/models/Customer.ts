@@ -232,6 +232,8 @@ export type CustomerWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   feeds?: Prisma.FeedListRelationFilter
+  notices?: Prisma.NoticeListRelationFilter
+  noticeMails?: Prisma.NoticeMailListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -248,6 +250,8 @@ export type CustomerOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
   feeds?: Prisma.FeedOrderByRelationAggregateInput
+  notices?: Prisma.NoticeOrderByRelationAggregateInput
+  noticeMails?: Prisma.NoticeMailOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -269,6 +273,8 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   feeds?: Prisma.FeedListRelationFilter
+  notices?: Prisma.NoticeListRelationFilter
+  noticeMails?: Prisma.NoticeMailListRelationFilter
 }, "tenantId_id" | "tenantId_courierId_userCode">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -317,6 +323,8 @@ export type CustomerCreateInput = {
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -332,6 +340,8 @@ export type CustomerUncheckedCreateInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -346,6 +356,8 @@ export type CustomerUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -361,6 +373,8 @@ export type CustomerUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -471,6 +485,11 @@ export type CustomerNullableScalarRelationFilter = {
   isNot?: Prisma.CustomerWhereInput | null
 }
 
+export type CustomerScalarRelationFilter = {
+  is?: Prisma.CustomerWhereInput
+  isNot?: Prisma.CustomerWhereInput
+}
+
 export type CustomerCreateNestedManyWithoutCourierInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutCourierInput, Prisma.CustomerUncheckedCreateWithoutCourierInput> | Prisma.CustomerCreateWithoutCourierInput[] | Prisma.CustomerUncheckedCreateWithoutCourierInput[]
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCourierInput | Prisma.CustomerCreateOrConnectWithoutCourierInput[]
@@ -529,6 +548,34 @@ export type CustomerUpdateOneWithoutFeedsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutFeedsInput, Prisma.CustomerUpdateWithoutFeedsInput>, Prisma.CustomerUncheckedUpdateWithoutFeedsInput>
 }
 
+export type CustomerCreateNestedOneWithoutNoticesInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutNoticesInput, Prisma.CustomerUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNoticesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutNoticesNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutNoticesInput, Prisma.CustomerUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNoticesInput
+  upsert?: Prisma.CustomerUpsertWithoutNoticesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutNoticesInput, Prisma.CustomerUpdateWithoutNoticesInput>, Prisma.CustomerUncheckedUpdateWithoutNoticesInput>
+}
+
+export type CustomerCreateNestedOneWithoutNoticeMailsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutNoticeMailsInput, Prisma.CustomerUncheckedCreateWithoutNoticeMailsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNoticeMailsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutNoticeMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutNoticeMailsInput, Prisma.CustomerUncheckedCreateWithoutNoticeMailsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNoticeMailsInput
+  upsert?: Prisma.CustomerUpsertWithoutNoticeMailsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutNoticeMailsInput, Prisma.CustomerUpdateWithoutNoticeMailsInput>, Prisma.CustomerUncheckedUpdateWithoutNoticeMailsInput>
+}
+
 export type CustomerCreateWithoutCourierInput = {
   id: string
   userCode: string
@@ -540,6 +587,8 @@ export type CustomerCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutCourierInput = {
@@ -553,6 +602,8 @@ export type CustomerUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutCourierInput = {
@@ -609,6 +660,8 @@ export type CustomerCreateWithoutFeedsInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutFeedsInput = {
@@ -623,6 +676,8 @@ export type CustomerUncheckedCreateWithoutFeedsInput = {
   isActive?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutFeedsInput = {
@@ -652,6 +707,8 @@ export type CustomerUpdateWithoutFeedsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutFeedsInput = {
@@ -666,6 +723,164 @@ export type CustomerUncheckedUpdateWithoutFeedsInput = {
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutNoticesInput = {
+  id: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutNoticesInput = {
+  tenantId: string
+  id: string
+  courierId: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutNoticesInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutNoticesInput, Prisma.CustomerUncheckedCreateWithoutNoticesInput>
+}
+
+export type CustomerUpsertWithoutNoticesInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutNoticesInput, Prisma.CustomerUncheckedUpdateWithoutNoticesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutNoticesInput, Prisma.CustomerUncheckedCreateWithoutNoticesInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutNoticesInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutNoticesInput, Prisma.CustomerUncheckedUpdateWithoutNoticesInput>
+}
+
+export type CustomerUpdateWithoutNoticesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutNoticesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutNoticeMailsInput = {
+  id: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutNoticeMailsInput = {
+  tenantId: string
+  id: string
+  courierId: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutNoticeMailsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutNoticeMailsInput, Prisma.CustomerUncheckedCreateWithoutNoticeMailsInput>
+}
+
+export type CustomerUpsertWithoutNoticeMailsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutNoticeMailsInput, Prisma.CustomerUncheckedUpdateWithoutNoticeMailsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutNoticeMailsInput, Prisma.CustomerUncheckedCreateWithoutNoticeMailsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutNoticeMailsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutNoticeMailsInput, Prisma.CustomerUncheckedUpdateWithoutNoticeMailsInput>
+}
+
+export type CustomerUpdateWithoutNoticeMailsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutNoticeMailsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyCourierInput = {
@@ -691,6 +906,8 @@ export type CustomerUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutCourierInput = {
@@ -704,6 +921,8 @@ export type CustomerUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutCourierInput = {
@@ -725,10 +944,14 @@ export type CustomerUncheckedUpdateManyWithoutCourierInput = {
 
 export type CustomerCountOutputType = {
   feeds: number
+  notices: number
+  noticeMails: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   feeds?: boolean | CustomerCountOutputTypeCountFeedsArgs
+  notices?: boolean | CustomerCountOutputTypeCountNoticesArgs
+  noticeMails?: boolean | CustomerCountOutputTypeCountNoticeMailsArgs
 }
 
 /**
@@ -748,6 +971,20 @@ export type CustomerCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.
   where?: Prisma.FeedWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.NoticeWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountNoticeMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.NoticeMailWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -763,6 +1000,8 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   updatedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  notices?: boolean | Prisma.Customer$noticesArgs<ExtArgs>
+  noticeMails?: boolean | Prisma.Customer$noticeMailsArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -814,6 +1053,8 @@ export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  notices?: boolean | Prisma.Customer$noticesArgs<ExtArgs>
+  noticeMails?: boolean | Prisma.Customer$noticeMailsArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -828,6 +1069,8 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   objects: {
     courier: Prisma.$CourierPayload<ExtArgs>
     feeds: Prisma.$FeedPayload<ExtArgs>[]
+    notices: Prisma.$NoticePayload<ExtArgs>[]
+    noticeMails: Prisma.$NoticeMailPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -1237,6 +1480,8 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   readonly [Symbol.toStringTag]: "PrismaPromise"
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   feeds<T extends Prisma.Customer$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  notices<T extends Prisma.Customer$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  noticeMails<T extends Prisma.Customer$noticeMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$noticeMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticeMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1699,6 +1944,54 @@ export type Customer$feedsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Customer.notices
+ */
+export type Customer$noticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Notice
+   */
+  select?: Prisma.NoticeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Notice
+   */
+  omit?: Prisma.NoticeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.NoticeInclude<ExtArgs> | null
+  where?: Prisma.NoticeWhereInput
+  orderBy?: Prisma.NoticeOrderByWithRelationInput | Prisma.NoticeOrderByWithRelationInput[]
+  cursor?: Prisma.NoticeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.NoticeScalarFieldEnum | Prisma.NoticeScalarFieldEnum[]
+}
+
+/**
+ * Customer.noticeMails
+ */
+export type Customer$noticeMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the NoticeMail
+   */
+  select?: Prisma.NoticeMailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the NoticeMail
+   */
+  omit?: Prisma.NoticeMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.NoticeMailInclude<ExtArgs> | null
+  where?: Prisma.NoticeMailWhereInput
+  orderBy?: Prisma.NoticeMailOrderByWithRelationInput | Prisma.NoticeMailOrderByWithRelationInput[]
+  cursor?: Prisma.NoticeMailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.NoticeMailScalarFieldEnum | Prisma.NoticeMailScalarFieldEnum[]
 }
 
 /**

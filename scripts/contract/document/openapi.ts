@@ -41,6 +41,8 @@ export type Operation = {
   'x-errors-exempt'?: string[];
   'x-idempotency-exempt'?: string;
   'x-bounds'?: unknown;
+  /** Its responses are pages for people. */
+  'x-page'?: boolean;
 };
 
 /** A code, or a code with its variant, its `errors`, or its arguments. */

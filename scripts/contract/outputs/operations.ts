@@ -49,6 +49,8 @@ function entryOf(bundle: Contract, { path, method, operation }: Located) {
     maxBodyBytes: requestBody?.['x-max-body-bytes'] ?? null,
     // Its handler also gets the bytes of the body, which have a signature.
     keepsRawBody: requestBody?.['x-raw-body'] ?? false,
+    // Its responses are pages for people. Failures are pages for browsers only.
+    isPage: operation['x-page'] ?? false,
     lineLimits: lineLimitsOf(operation),
     // The list whose elements are validated one by one.
     itemList: (requestBody && jsonOf(requestBody)?.['x-each-item']) ?? null,

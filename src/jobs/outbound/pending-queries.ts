@@ -5,7 +5,7 @@ import type { SystemScope } from '../../platform/db/scope.js';
 /** What is given up: of one courier or of all, created before a time. */
 export type Selection = { before: Date; courierId?: string; reason: string };
 
-const isSelected = (alias: 'd' | 'm' | 'r', { before, courierId }: Selection): Sql =>
+const isSelected = (alias: 'd' | 'm' | 'n' | 'r', { before, courierId }: Selection): Sql =>
   courierId === undefined
     ? sql`${raw(alias)}.created_at < ${before}::timestamptz`
     : sql`${raw(alias)}.created_at < ${before}::timestamptz and ${raw(alias)}.courier_id = ${courierId}::uuid`;
@@ -39,6 +39,15 @@ export const cancelManifestMails = (ctx: SystemScope, selection: Selection): Sql
 
 export const cancelBillMails = (ctx: SystemScope, selection: Selection): Sql => sql`
   update bill_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
+  where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)}`;
+
+/** What is held was not told before a restore, as far as the database knows. */
+export const cancelNotices = (ctx: SystemScope, selection: Selection): Sql => sql`
+  update notices n set status = 'cancelled', reason = 'operator', due_at = null, settled_at = now()
+  where ${tenantRows(ctx, 'n')} and n.status = 'held' and ${isSelected('n', selection)}`;
+
+export const cancelNoticeMails = (ctx: SystemScope, selection: Selection): Sql => sql`
+  update notice_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
   where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)}`;
 
 /** Account mails belong to no courier. */

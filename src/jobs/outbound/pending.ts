@@ -8,6 +8,8 @@ import {
   cancelAccountMails,
   cancelBillMails,
   cancelManifestMails,
+  cancelNoticeMails,
+  cancelNotices,
   cancelSyncs,
   cancelWebhooks,
   selectCourier,
@@ -39,6 +41,8 @@ export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
           mails:
             (await tx.count(cancelManifestMails(tx, all))) +
             (await tx.count(cancelBillMails(tx, all))) +
+            (await tx.count(cancelNoticeMails(tx, all))) +
+            (await tx.count(cancelNotices(tx, all))) +
             (await tx.count(cancelAccountMails(tx, all))),
           syncs: await tx.count(cancelSyncs(tx, all)),
         };
@@ -58,7 +62,7 @@ export type Droppable = (typeof DROPPABLE)[number];
 
 const CANCEL = {
   webhooks: [cancelWebhooks],
-  mails: [cancelManifestMails, cancelBillMails],
+  mails: [cancelManifestMails, cancelBillMails, cancelNoticeMails, cancelNotices],
   syncs: [cancelSyncs],
 } satisfies Record<Droppable, unknown>;
 

@@ -1,5 +1,6 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { makeLogoPrinter, type LogoPrinter, type StoredLogo } from './logo/logo.js';
+export { makeLogoPrinter, pathOf, type LogoPrinter, type StoredLogo } from './logo/logo.js';
+export type { MediaType } from './logo/picture.js';
 export { PictureError } from './logo/picture-error.js';
 export { readRaster } from './logo/picture.js';
 export { newApiKey } from './settings/api-key.js';

@@ -3,6 +3,7 @@ import { UTC } from '../../platform/db/filters.js';
 import { readSettings } from './settings.js';
 
 export { currencyOf, missingAfterHours, zoneOf } from './queries.js';
+export { assertZone, isCurrency } from './settings.js';
 
 /**
  * Returns the time zone in which a request counts days: a name of the IANA database. It is read before the statement that filters by it,

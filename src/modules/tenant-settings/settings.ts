@@ -59,7 +59,7 @@ export function changeSettings(
 }
 
 /** Asserts that PostgreSQL, which filters by days, and JavaScript, which shows times, both know the time zone. */
-async function assertZone(tx: UserTx, name: string): Promise<void> {
+export async function assertZone(tx: UserTx, name: string): Promise<void> {
   // Asked first, because it costs less.
   const [found] = isZoneOfPlatform(name) ? await tx.query(isZoneOfDatabase(name)) : [];
   if (!found?.isKnown) throw invalidFieldError('time_zone', 'unknown_time_zone');
@@ -89,7 +89,8 @@ async function assertCurrency(tx: UserTx, before: string, currency: string): Pro
     throw new ApiError('currency_in_use', { args: { currency: before } });
 }
 
-function isCurrency(code: string): boolean {
+/** Whether it is an ISO 4217 code of a currency with two decimals. */
+export function isCurrency(code: string): boolean {
   if (!Intl.supportedValuesOf('currency').includes(code)) return false;
   const { maximumFractionDigits } = new Intl.NumberFormat('en', {
     style: 'currency',

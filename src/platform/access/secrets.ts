@@ -30,6 +30,7 @@ type LookupPurpose =
   | 'api_key'
   | 'service_token'
   | 'preauth_token'
+  | 'notice_link'
   | 'backup_code'
   | 'station'
   | 'station_name'

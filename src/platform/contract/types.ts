@@ -190,6 +190,8 @@ export type HandlerRequest<Id extends OperationId> = {
   address: string;
   /** The User-Agent header as it was sent. */
   userAgent: string | undefined;
+  /** The Accept-Language header as it was sent. Pages for people are in its language. */
+  acceptLanguage: string | undefined;
   /** Whether the session cookie of a browser is the credential. */
   isOfCookie: boolean;
   /** Returns the text in the cookie of a station, or undefined in any other browser. */

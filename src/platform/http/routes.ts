@@ -74,7 +74,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets, wri
       isOfCookie = false,
     } = request;
     const mediaType = sentMediaType(request);
-    const userAgent = request.headers['user-agent'];
+    const { 'user-agent': userAgent, 'accept-language': acceptLanguage } = request.headers;
     // Inside of runIdempotent: a stored response is sent again whatever the caller has written since.
     const serve = (run: () => Promise<HandlerResult>) =>
       withUploads(request, () => withinAllowance(request, written, run));
@@ -91,6 +91,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets, wri
           requestId,
           address,
           userAgent,
+          acceptLanguage,
           isOfCookie,
           ...(request.rawBody ? { signed: { bytes: request.rawBody, headers: request.headers } } : {}),
           station: () => readStationCookie(request),

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LogController } from 'fastify';
+import { operations } from '../../../generated/operations.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { FailureCode, FieldError } from '../errors/errors.js';
 import { isHealthCheck } from '../values/health-checks.js';
@@ -118,6 +119,28 @@ export function attributeRequests(app: FastifyInstance): void {
 /** Serializes a request for the log, without its query, which may contain an API key, and without its headers. */
 export function describeRequest({ method, url, headers, clientAddress }: FastifyRequest) {
   // %3f is a question mark that was encoded once too often; what follows may also contain a key.
-  const path = url.split(/\?|%3f/i)[0];
+  const path = withoutKey(url.split(/\?|%3f/i)[0] ?? '');
   return { method, path, host: headers.host, address: clientAddress };
+}
+
+/** The first parts of the paths of pages, whose rest is a credential. */
+const PAGES = new Set(
+  Object.values(operations).flatMap(({ isPage, path }) => (isPage ? [path.split('/')[1] ?? ''] : [])),
+);
+
+/**
+ * Leaves out what follows the first part of a page's path, also if the rest of the path is wrong: a key with something behind it is still
+ * one. The router decodes paths, so an encoded one is compared decoded.
+ */
+function withoutKey(path: string): string {
+  const [, first = '', ...rest] = path.split('/');
+  return rest.length > 0 && PAGES.has(decoded(first).toLowerCase()) ? `/${first}/…` : path;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -11,12 +11,17 @@ export type Message = {
   text: string;
   html: string;
   date: Date;
+  /** The address that gets the answers, instead of the sender. */
+  replyTo?: string | undefined;
+  /** The page on which the recipient ends such mails. A POST to it ends them without a page (RFC 8058). */
+  unsubscribeUrl?: string;
   attachments?: { filename: string; contentType: string; content: Buffer }[];
 };
 
 /** Returns the message as MIME (RFC 5322): ASCII only, with lines of a length that every server accepts. */
 export function toMime(message: Message, from: string): Promise<Buffer> {
-  const { id, senderName, recipient, subject, text, html, date, attachments } = message;
+  const { id, senderName, recipient, subject, text, html, date, replyTo, unsubscribeUrl, attachments } =
+    message;
   const composer = new MailComposer({
     from: { name: oneLine(senderName), address: from },
     to: { name: oneLine(recipient.name), address: recipient.address },
@@ -24,7 +29,8 @@ export function toMime(message: Message, from: string): Promise<Buffer> {
     messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     date,
     // Prevents automatic replies (RFC 3834).
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeUrl) },
+    ...(replyTo === undefined ? {} : { replyTo: oneLine(replyTo) }),
     text,
     html,
     ...(attachments ? { attachments } : {}),
@@ -34,3 +40,8 @@ export function toMime(message: Message, from: string): Promise<Buffer> {
   });
   return composer.compile().build();
 }
+
+const unsubscribeHeaders = (url: string | undefined): Record<string, string> =>
+  url === undefined
+    ? {}
+    : { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };

@@ -82,7 +82,7 @@ const selectBackground = (): Sql => sql`
 export type PendingRow = {
   tenant: string;
   courier: string | null;
-  kind: 'webhook' | 'manifest mail' | 'bill mail' | 'account mail' | 'customer synchronisation';
+  kind: 'webhook' | 'manifest mail' | 'bill mail' | 'notice' | 'account mail' | 'customer synchronisation';
   count: number;
   oldest: Date;
   newest: Date;
@@ -100,6 +100,9 @@ export function pendingWork(ctx: SystemContext): Sql<PendingRow> {
       union all
       select b.courier_id, 'bill mail', b.created_at from bill_mails b
       where ${tenantRows(ctx, 'b')} and b.status = 'queued'
+      union all
+      select nm.courier_id, 'notice', nm.created_at from notice_mails nm
+      where ${tenantRows(ctx, 'nm')} and nm.status = 'queued'
       union all
       select null, 'account mail', a.created_at from account_mails a
       where ${tenantRows(ctx, 'a')} and a.status = 'queued'

@@ -11,6 +11,9 @@ export type Jobs = {
   sendManifestMail: { tenantId: string; mailId: string };
   sendAccountMail: { tenantId: string; mailId: string };
   sendBillMail: { tenantId: string; mailId: string };
+  sendNoticeMail: { tenantId: string; mailId: string };
+  /** Cron: finds out what customers of couriers are told, and queues the mails that are due. */
+  tellCustomers: Record<string, never>;
   /** Looks up the user of a password reset request, creates the token and queues the mail. */
   preparePasswordReset: { tenantId: string; resetId: string };
   /** Tells the owners of a courier by mail that a request has changed where its data go. */
@@ -43,6 +46,8 @@ export type Jobs = {
 type JobOptions = {
   maxAttempts?: number;
   withinSeconds?: number;
+  /** The jobs start after so many seconds at the earliest. */
+  afterSeconds?: number;
   /** Of the jobs with the same key that wait, one stays. One that runs does not count: it may have looked too early. */
   key?: string;
 };
@@ -75,11 +80,12 @@ export const addSelectedJobs = (
   { traceparent }: Traced,
   kind: keyof Jobs,
   payloads: Sql,
-  { maxAttempts = 12, withinSeconds = 0, key }: JobOptions = {},
+  { maxAttempts = 12, withinSeconds = 0, afterSeconds = 0, key }: JobOptions = {},
 ): Sql =>
   once`select count(*)::int as added from graphile_worker.add_jobs(array(
       select row(${kind}, (payload::jsonb || ${JSON.stringify({ traceparent })}::jsonb)::json, null,
-        now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts}, ${key ?? null}::text, 0, null)::graphile_worker.job_spec
+        now() + make_interval(secs => ${afterSeconds}::int) + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts},
+        ${key ?? null}::text, 0, null)::graphile_worker.job_spec
       from (${payloads}) as selected))`;
 
 /**

@@ -9,6 +9,8 @@ const OUTBOUND_KINDS: ReadonlySet<string> = new Set<keyof Jobs>([
   'sendManifestMail',
   'sendAccountMail',
   'sendBillMail',
+  'sendNoticeMail',
+  'tellCustomers',
   'checkIntegration',
   'syncCustomers',
   'scheduleCustomerSyncs',

@@ -36,6 +36,7 @@ const CRON_ITEMS = parseCronItems([
   { task: 'sealAuditLog', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'playSandboxes', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'runBackgroundMigrations', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
+  { task: 'tellCustomers', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'tellOwnersOfFailures', match: '*/5 * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'reportMissingPrealerts', match: '37 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },

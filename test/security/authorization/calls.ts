@@ -585,6 +585,14 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'delete', feed_id: await newFeed(owner, target) },
   }),
   receiveFeedEvent: ({ courierId }) => ({ query: { feed_id: courierId }, body: {} }),
+  getNoticeSettings: ({ courierId }) => ({ query: { courier_id: courierId } }),
+  updateNoticeSettings: ({ courierId }) => ({ body: { courier_id: courierId, language: 'es' } }),
+  'listNotices of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  getNoticeChoice: () => ({ path: { key: '5f0c2b9a71e84d63a2f7c1908be4d35a' } }),
+  submitNoticeChoice: () => ({
+    path: { key: '5f0c2b9a71e84d63a2f7c1908be4d35a' },
+    urlencoded: { choice: 'stop' },
+  }),
 };
 
 function announce({ userCode }: Belongings): Call {

@@ -587,6 +587,22 @@ export const MATRIX = {
     // without a signature
     'receiveFeedEvent':                  forEverybody('401'),
   },
+  getNoticeSettings: {
+    'getNoticeSettings':                 ['200 200 404 404 400', S403,                  ALL],
+  },
+  updateNoticeSettings: {
+    'updateNoticeSettings':              ['200 200 404 404 400', S403,                  ALL],
+  },
+  listNotices: {
+    'listNotices of a courier':          [ALL,                   ALL,                   ALL],
+  },
+  getNoticeChoice: {
+    // a key that nobody has
+    'getNoticeChoice':                   forEverybody('404'),
+  },
+  submitNoticeChoice: {
+    'submitNoticeChoice':                forEverybody('404'),
+  },
 } satisfies Matrix;
 
 /** A service token with all scopes has the rights of its owner, in the operations that have scopes. */

@@ -45,8 +45,12 @@ export function validateResponses(
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;
     const header = (name: string) => reply.getHeader(name)?.toString();
-    // The contract describes no pages for people, and the operations return none.
-    const isPage = operationId === '' && (status < 400 || typeIn(header('content-type')) === 'text/html');
+    // The contract describes no pages for people but those that operations with `x-page` return on success.
+    const isHtml = typeIn(header('content-type')) === 'text/html';
+    const isPage =
+      operationId === ''
+        ? status < 400 || isHtml
+        : request.operation?.isPage === true && status >= 400 && isHtml;
     if (isPage) return payload;
     const text = textOf(payload, reply.getHeader('content-encoding'));
     const headerNames = Object.keys(reply.getHeaders());

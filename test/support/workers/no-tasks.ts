@@ -9,6 +9,8 @@ export const NO_TASKS: Tasks = {
   sendManifestMail: noop,
   sendAccountMail: noop,
   sendBillMail: noop,
+  sendNoticeMail: noop,
+  tellCustomers: noop,
   preparePasswordReset: noop,
   tellCourierOwners: noop,
   checkIntegration: noop,

@@ -4,7 +4,7 @@ import { isSandbox } from '../../../platform/db/sandbox.js';
 import { empty, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 
-export type MailTable = 'manifest_mails' | 'account_mails' | 'bill_mails';
+export type MailTable = 'manifest_mails' | 'account_mails' | 'bill_mails' | 'notice_mails';
 
 /** `isOfSandbox`: nothing of it may leave the service. */
 export type ClaimedMail = Pick<ManifestMail, 'attemptCount'> & { isOfSandbox: boolean };
@@ -38,9 +38,9 @@ export function recordOutcome(
     where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'`;
 }
 
-/** Account and bill mails have their recipient from the start. The secret of an account mail is deleted when it is settled. */
+/** All but mails about manifests have their recipient from the start. The secret of an account mail is deleted when it is settled. */
 function ownColumns(table: MailTable, { status, recipient }: Omit<MailOutcome, 'error'>): Sql {
-  if (table === 'bill_mails') return empty;
+  if (table === 'bill_mails' || table === 'notice_mails') return empty;
   return table === 'manifest_mails'
     ? sql`recipient = ${recipient},`
     : sql`secret_cipher = case when ${status} = 'queued' then secret_cipher end,`;

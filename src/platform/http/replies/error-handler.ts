@@ -4,6 +4,7 @@ import type { Db } from '../../db/database.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
+import { sendFailurePage, takesPage } from '../../pages/failure-page.js';
 import type { KeyFailureLimit } from '../../limits/request-rate.js';
 import { bodyTooLarge } from '../bodies/body-limits.js';
 import { wrapFailure } from './envelope.js';
@@ -56,6 +57,7 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
   request.failedFields = error.detail.errors;
   if (limit) request.context?.noteRateLimit({ ...limit, remaining: 0, resetSeconds: retryAfterSeconds });
   if (error.detail.retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+  if (takesPage(request)) return sendFailurePage(request, reply, error.httpStatus);
   return reply.code(error.httpStatus).send(wrapFailure(error, request.operation, request.id, new Date()));
 }
 

@@ -23,9 +23,10 @@ const findExampleHosts = (config: Config): Finding[] =>
   );
 
 /** The settings that contain hosts, addresses of mail or URLs. */
-const valuesOf = ({ mail, passwordResetUrl, securityContacts, outbound, tracing }: Config) => ({
+const valuesOf = ({ mail, passwordResetUrl, publicUrl, securityContacts, outbound, tracing }: Config) => ({
   MAIL_FROM: [mail.from],
   PASSWORD_RESET_URL: given(passwordResetUrl),
+  PUBLIC_URL: given(publicUrl),
   SECURITY_CONTACT: securityContacts,
   STAGING_MAIL_TO: given(mail.recipients?.otherwiseTo),
   STAGING_MAIL_DOMAINS: mail.recipients?.domains ?? [],
