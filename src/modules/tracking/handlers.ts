@@ -1,15 +1,21 @@
 import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { operations } from '../../../generated/operations.js';
-import type { Secrets } from '../../platform/access/secrets.js';
 import { numberOrNull, recordOf } from '../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import { nothingToChange } from '../../platform/contract/sent-names.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import { formatDateTime } from '../../platform/values/time.js';
 import type { Deps } from '../dependencies.js';
-import { createLink, endLink, readLink, replaceLink, setAmountDue, type Managed } from './links.js';
-import type { LinkRow } from './queries.js';
+import {
+  createLink,
+  endLink,
+  readLink,
+  replaceLink,
+  setAmountDue,
+  type Link,
+  type Managed,
+} from './links.js';
 import { changeSettings, readSettings, type Settings } from './settings.js';
 
 type Reply = ReplyOf<'manageTrackingLinks'>;
@@ -17,9 +23,9 @@ type Reply = ReplyOf<'manageTrackingLinks'>;
 export function trackingHandlers({ secrets }: Pick<Deps, 'secrets'>) {
   return {
     async getTrackingLink({ ctx, query }) {
-      const link = await readLink(ctx, query.package_id);
+      const link = await readLink(ctx, secrets, query.package_id);
       const message = link ? 'The package has a tracking link.' : 'The package has no tracking link.';
-      return replyWith(message, ctx.tenantId, { link });
+      return replyWith(message, { link });
     },
 
     manageTrackingLinks: ({ ctx, body }) =>
@@ -27,20 +33,16 @@ export function trackingHandlers({ secrets }: Pick<Deps, 'secrets'>) {
         create: async (fields) => {
           const managed = await createLink(ctx, secrets, fields);
           const already = 'The package has a tracking link already.';
-          return replyWith(
-            outcomeOf(managed.isChanged, 'Tracking link created.', already),
-            ctx.tenantId,
-            managed,
-          );
+          return replyWith(outcomeOf(managed.isChanged, 'Tracking link created.', already), managed);
         },
         replace: async (fields) =>
-          replyWith('Tracking link replaced.', ctx.tenantId, await replaceLink(ctx, secrets, fields)),
+          replyWith('Tracking link replaced.', await replaceLink(ctx, secrets, fields)),
         set_amount_due: async (fields) => {
           const managed = await setAmountDue(ctx, secrets, fields);
           const message = outcomeOf(managed.isChanged, 'Amount set.', 'The parcel has this amount already.');
-          return replyWith(message, ctx.tenantId, managed);
+          return replyWith(message, managed);
         },
-        end: async (fields) => replyWith('Tracking link ended.', ctx.tenantId, await endLink(ctx, fields)),
+        end: async (fields) => replyWith('Tracking link ended.', await endLink(ctx, fields)),
       }),
 
     async getTrackingSettings({ ctx, query }) {
@@ -58,23 +60,22 @@ export function trackingHandlers({ secrets }: Pick<Deps, 'secrets'>) {
       return reply(outcomeOf(isChanged, 'Settings changed.', already), viewSettings(settings));
     },
   } satisfies Partial<Handlers>;
-
-  function replyWith(message: string, tenantId: string, { link }: Pick<Managed, 'link'>): Reply {
-    return reply(message, { link: link && viewLink(secrets, tenantId, link) });
-  }
 }
 
-const viewLink = (
-  secrets: Secrets,
-  tenantId: string,
-  { id, packageId, courierId, keyCipher, isPublic, amountDue, createdAt }: LinkRow,
-): components['schemas']['TrackingLink'] => ({
+const replyWith = (message: string, { link }: Pick<Managed, 'link'>): Reply =>
+  reply(message, { link: link && viewLink(link) });
+
+const viewLink = ({
+  packageId,
+  courierId,
+  key,
+  isPublic,
+  amountDue,
+  createdAt,
+}: Link): components['schemas']['TrackingLink'] => ({
   package_id: packageId,
   courier_id: courierId,
-  path: operations.getTrackingPage.path.replace(
-    '{key}',
-    secrets.decrypt(keyCipher, { tenantId, rowId: id, field: 'tracking_key' }),
-  ),
+  path: operations.getTrackingPage.path.replace('{key}', key),
   is_public: isPublic,
   amount_due: numberOrNull(amountDue),
   created_at: formatDateTime(createdAt),

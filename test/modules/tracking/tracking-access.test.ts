@@ -124,6 +124,15 @@ test('an amount makes the link, stays when it is replaced, and is audited', asyn
   expect(data.link?.amount_due).toBe(20);
 });
 
+test('a link whose key was altered in the database counts as none, and the next one replaces it', async () => {
+  const { key, id } = await shown();
+  await service().owner.query("update tracking_links set key_cipher = 'v1.none' where package_id = $1", [id]);
+  expect(await linkOf(id)).toBeNull();
+  const next = await keyOf(id);
+  expect(next).not.toBe(key);
+  expect([(await page(next)).status, (await page(key)).status]).toEqual([200, 404]);
+});
+
 test('of 100 requests at once that make the link of a package, all get the same one', async () => {
   const { id } = await receive();
   const made = await Promise.all(Array.from({ length: 100 }, () => keyOf(id)));
