@@ -3948,7 +3948,7 @@ export interface paths {
          *     A key that is wrong, replaced or ended, one of another instance, and one whose courier is inactive or has switched its pages off, all return the same 404. Browsers
          *     get failures as pages too: those that accept `text/html`.
          *
-         *     An address can open 240 pages per minute, and all addresses together 1,200 per minute.
+         *     An address can open 240 pages per minute, and all addresses together 400 in ten seconds.
          *
          *     `curl https://demo.crossdock.example/track/Zk3vQm8sT1yLr0bHcN5xWg`
          */

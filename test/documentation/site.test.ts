@@ -184,6 +184,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     'failed-calls': [200],
     // An event of a carrier, and an order of a shop.
     feeds: [200, 200, 200],
+    'tracking-pages': [200, 200],
     sandbox: [200, 201, 200, 200, 503, 200],
     'sandbox-lives': [200, 200, 201, 200, 200, 200, 200, 200, 200, 200, 200, 200],
     'going-live': [200, 200],

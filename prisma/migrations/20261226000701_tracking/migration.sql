@@ -17,7 +17,8 @@ create table tracking_settings (
     on delete cascade on update restrict,
   constraint tracking_currency_is_code check (currency ~ '^[A-Z]{3}$'),
   constraint tracking_transit_is_bounded check (transit_days between 0 and 60),
-  constraint tracking_texts_are_short check (length(time_zone) <= 64 and length(note_en) <= 500 and length(note_es) <= 500)
+  constraint tracking_time_zone_is_a_name check (time_zone ~ '^[A-Z][A-Za-z]*([/_+-][A-Za-z0-9]+)*$' and length(time_zone) <= 64),
+  constraint tracking_texts_are_short check (length(note_en) <= 500 and length(note_es) <= 500)
 );
 
 -- A link belongs to a package and the customer that it had when the link was made. The page compares both, so a link ends when the customer changes.

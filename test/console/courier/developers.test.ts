@@ -95,7 +95,7 @@ it(
     await open(page, 'profile');
     await page.getByLabel('City (optional)').fill('Portmore');
     await page.getByLabel('Colour').fill('#aa3300');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('region', { name: 'Address' }).getByRole('button', { name: 'Save' }).click();
     await toasts(page).getByRole('button', { name: 'Undo' }).waitFor();
     expect(await settings()).toMatchObject({ city_town: 'Portmore', house_color: '#aa3300' });
     await toasts(page).getByRole('button', { name: 'Undo' }).click();

@@ -6,7 +6,7 @@ import type { SharedLimits } from '../../../platform/limits/shared/shared-limits
 const PAGES_PER_ADDRESS: RateLimit = { policy: 'pages-per-address', quota: 240, windowSeconds: 60 };
 
 /** Of pages that all strangers open at an instance, so that a flood from many addresses leaves the database to the warehouse. */
-const PAGES_IN_TOTAL: RateLimit = { policy: 'pages-in-total', quota: 1_200, windowSeconds: 60 };
+const PAGES_IN_TOTAL: RateLimit = { policy: 'pages-in-total', quota: 400, windowSeconds: 10 };
 
 /** Right and wrong: whoever tries numbers and names has no use for the right ones either. */
 const SEARCHES_PER_ADDRESS: RateLimit = {
