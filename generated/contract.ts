@@ -11578,7 +11578,7 @@ export interface components {
             /** @description The carrier that has the parcel. Null to show again what the sender of the events says. */
             carrier: string | null;
         };
-        /** @description The link to the tracking page of a package, for the package's customer. */
+        /** @description The link to the tracking page of a package, for the package's customer; null if it has none. */
         TrackingLink: {
             package_id: components["schemas"]["Uuid"];
             /**
@@ -11597,11 +11597,10 @@ export interface components {
             amount_due: number | null;
             /** @description When the link was made or replaced. */
             created_at: components["schemas"]["UtcDateTime"];
-        };
+        } | null;
         TrackingLinkResult: components["schemas"]["Success"] & {
             data: {
-                /** @description The link; null if the package has none. */
-                link: components["schemas"]["TrackingLink"] | null;
+                link: components["schemas"]["TrackingLink"];
             };
         };
         /** @description Makes the link of a package, or returns the one that it has. */

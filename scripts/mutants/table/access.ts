@@ -1334,7 +1334,7 @@ export const TRACKING: readonly SourceMutant[] = [
   {
     name: 'tracking: requests for one package wait for each other',
     file: 'src/modules/tracking/queries.ts',
-    find: ' for no key update of p`',
+    find: ' for no key update`',
     replace: '`',
     tests: [{ file: TRACKED, titles: ['of 100 requests at once'] }],
   },

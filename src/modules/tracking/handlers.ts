@@ -72,7 +72,7 @@ const viewLink = ({
   isPublic,
   amountDue,
   createdAt,
-}: Link): components['schemas']['TrackingLink'] => ({
+}: Link): NonNullable<components['schemas']['TrackingLink']> => ({
   package_id: packageId,
   courier_id: courierId,
   path: operations.getTrackingPage.path.replace('{key}', key),

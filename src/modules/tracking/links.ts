@@ -111,9 +111,10 @@ async function storeLink(
   parcel: LinkablePackage,
   amountDue: string | null,
 ): Promise<Link> {
-  const { id: packageId, courierId, userCode, customerId } = parcel;
-  if (courierId === null || userCode === null || customerId === null)
-    throw new ApiError('package_without_customer');
+  const { id: packageId, courierId, userCode } = parcel;
+  if (courierId === null || userCode === null) throw new ApiError('package_without_customer');
+  const [customer] = await tx.query(queries.findCustomer(tx, courierId, userCode));
+  if (!customer) throw new ApiError('package_without_customer');
   const id = newId();
   const key = randomBytes(KEY_BYTES).toString('base64url');
   const place = { tenantId: tx.tenantId, rowId: id, field: 'tracking_key' } as const;
@@ -123,7 +124,7 @@ async function storeLink(
       id,
       courierId,
       packageId,
-      customerId,
+      customerId: customer.id,
       userCode,
       amountDue,
       keyHash: secrets.lookupHash(key, 'tracking_link'),

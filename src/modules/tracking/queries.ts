@@ -44,20 +44,19 @@ export const storeSettings = (
       shows_amount_due = excluded.shows_amount_due, currency = excluded.currency, time_zone = excluded.time_zone,
       transit_days = excluded.transit_days, note_en = excluded.note_en, note_es = excluded.note_es, updated_at = now()`;
 
-/** A package that may get a link. Its customer is null if it has none. */
-export type LinkablePackage = {
-  id: string;
-  courierId: string | null;
-  userCode: string | null;
-  customerId: string | null;
-};
+const PACKAGE = columns('Package', 'p', ['id', 'courierId', 'userCode']);
+
+/** A package that may get a link. */
+export type LinkablePackage = RowOf<typeof PACKAGE>;
 
 /** Selects a package and locks it until the end of the transaction, so that its customer stays and its links are made one by one. */
 export const lockedPackage = (ctx: UserScope, id: string): Sql<LinkablePackage> =>
-  once`select p.id, p.courier_id as "courierId", p.user_code as "userCode",
-      (select u.id from customers u where ${ownRows(ctx, 'u')} and u.tenant_id = p.tenant_id and u.courier_id = p.courier_id
-        and u.user_code = p.user_code) as "customerId"
-    from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for no key update of p`;
+  once`select ${PACKAGE} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for no key update`;
+
+/** The customer of a courier with a user code. */
+export const findCustomer = (ctx: UserScope, courierId: string, userCode: string): Sql<{ id: string }> =>
+  once`select u.id from customers u
+    where ${ownRows(ctx, 'u')} and u.courier_id = ${courierId}::uuid and u.user_code = ${userCode}`;
 
 export const findPackage = (ctx: UserScope, id: string): Sql<{ id: string }> =>
   once`select p.id from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;

@@ -81,6 +81,7 @@ test('only secrets and fixed texts are used exactly as they are sent', () => {
     'api_token',
     'current_password',
     'file',
+    'key',
     'new_password',
     'password',
     'pin',

@@ -6,7 +6,7 @@ import { makeTracking } from './tracking-calls.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const { api, db, service } = withService();
-const { enable, receive, keyOf, page } = makeTracking(api, service);
+const { enable, receive, keyOf, page } = makeTracking(api);
 
 const shown = async () => {
   await enable();
@@ -146,7 +146,7 @@ describe.each([
   ["the application's filters alone", { rowSecurity: false }],
 ] as const)('with %s', (_name, options) => {
   const own = withService(options);
-  const tracking = makeTracking(own.api, own.service);
+  const tracking = makeTracking(own.api);
 
   test('a link is managed by its courier and the staff of its tenant only', async () => {
     const { id } = await tracking.receive('HRB-2001');

@@ -1,37 +1,44 @@
-import type { OperationId } from '../../../generated/operations.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import type { Api } from '../../support/fixture/api.js';
 import { newNumber } from '../../support/builders/parcels.js';
-import type { Call, Reply, Service } from '../../support/service/service.js';
+import type { Api, Options } from '../../support/fixture/api.js';
+import { unchecked, urlencoded, type Sent } from '../../support/fixture/sent.js';
 
 /** What browsers send. */
 export const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-/** A courier's pages, as consignees see them, and what couriers do to them. */
-export function makeTracking(api: Api, service: () => Service) {
+type Shown = { status: number; html: string; headers: Headers };
+
+/** A courier's pages, as its customers see them, and what couriers do to them. */
+export function makeTracking(api: Api) {
   const { IEX } = DEMO.couriers;
-  const open = async (
-    operation: OperationId,
-    call: Call,
-  ): Promise<{ status: number; html: string; reply: Reply }> => {
-    const reply = await service().call(operation, { ...call, headers: { ...BROWSER, ...call.headers } });
-    return { status: reply.status, html: reply.bytes.toString(), reply };
-  };
+  const asBrowser = ({ headers, ...options }: Options): Options => ({
+    ...options,
+    headers: { ...BROWSER, ...headers },
+  });
+  const shown = ({ status, bytes, headers }: { status: number; bytes: Buffer; headers: Headers }): Shown => ({
+    status,
+    html: bytes.toString(),
+    headers,
+  });
+  /** Sends a body to the address of the form. */
+  const send = async (body: Sent, { query, ...options }: Options = {}): Promise<Shown> =>
+    shown(
+      await api.anonymous
+        .submitTrackingSearch(body, { ...asBrowser(options), query: { courier: 'IEX', ...query } })
+        .answer(),
+    );
   return {
-    open,
     /** Switches the pages of a courier on. */
     enable: (fields: object = {}, courierId: string = IEX) =>
-      service().call('updateTrackingSettings', {
-        as: 'admin',
-        body: { courier_id: courierId, is_enabled: true, ...fields },
-      }),
+      api
+        .as('admin')
+        .updateTrackingSettings(unchecked({ courier_id: courierId, is_enabled: true, ...fields }))
+        .ok(),
     /** Receives a parcel of a customer. */
-    async receive(userCode = 'IEX-1001', fields: object = {}): Promise<{ id: string; number: string }> {
+    async receive(userCode = 'IEX-1001'): Promise<{ id: string; number: string }> {
       const number = newNumber();
-      const { data } = await api
-        .as('warehouse')
-        .receivePackage({ tracking_number: number, weight: 2, user_code: userCode, ...fields })
-        .created();
+      const parcel = { tracking_number: number, weight: 2, user_code: userCode };
+      const { data } = await api.as('warehouse').receivePackage(unchecked(parcel)).created();
       return { id: data.package_id, number };
     },
     /** Returns the key of the link of a package. */
@@ -39,12 +46,20 @@ export function makeTracking(api: Api, service: () => Service) {
       const { data } = await api.as(as).manageTrackingLinks({ action: 'create', package_id: packageId }).ok();
       return (data.link?.path ?? '').replace('/track/', '');
     },
-    page: (key: string, call: Call = {}) => open('getTrackingPage', { path: { key }, ...call }),
-    search: (number: string, lastName: string, call: Call = {}) =>
-      open('submitTrackingSearch', {
-        query: { courier: 'IEX' },
-        urlencoded: { tracking_number: number, last_name: lastName },
-        ...call,
-      }),
+    page: async (key: string, options: Options = {}) =>
+      shown(
+        await api.anonymous.getTrackingPage(undefined, { path: { key }, ...asBrowser(options) }).answer(),
+      ),
+    form: async (courier: string, { query, ...options }: Options = {}) =>
+      shown(
+        await api.anonymous
+          .getTrackingSearch(undefined, { query: { courier, ...query }, ...asBrowser(options) })
+          .answer(),
+      ),
+    /** Sends the form, or another body. */
+    /** Sends the form. */
+    search: (number: string, lastName: string, options: Options = {}) =>
+      send(urlencoded({ tracking_number: number, last_name: lastName }), options),
+    send,
   };
 }

@@ -17,10 +17,7 @@ let tracking: ReturnType<typeof makeTracking>;
 
 beforeAll(async () => {
   service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
-  tracking = makeTracking(
-    makeApi(() => service),
-    () => service,
-  );
+  tracking = makeTracking(makeApi(() => service));
 }, LIMIT_MS);
 
 afterAll(() => service.stop());
@@ -142,18 +139,15 @@ test(
   async () => {
     const own = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
     try {
-      const { page } = makeTracking(
-        makeApi(() => own),
-        () => own,
-      );
+      const { page } = makeTracking(makeApi(() => own));
       const statuses = await Promise.all(
         Array.from({ length: 300 }, async () => (await page(newKey(), from('2001:db8::1'))).status),
       );
       expect(statuses.filter((status) => status === 404)).toHaveLength(240);
       expect(statuses.filter((status) => status === 429)).toHaveLength(60);
-      const { status, html, reply } = await page(newKey(), from('2001:db8::2'));
+      const { status, html, headers } = await page(newKey(), from('2001:db8::2'));
       expect([status, html.includes('Too many attempts')]).toEqual([429, true]);
-      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       expect((await page(newKey(), from('198.51.100.1'))).status).toBe(404);
     } finally {
       await own.stop();

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { isLastName } from '../../../src/modules/tracking/pages/last-name.js';
 import { newNumber } from '../../support/builders/parcels.js';
+import { multipart, unchecked, urlencoded } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { makeTracking } from './tracking-calls.js';
 
 // Each address has its own limit.
-const { api, db, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
-const { enable, receive, open, search } = makeTracking(api, service);
+const { api, db } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
+const { enable, receive, form, search, send } = makeTracking(api);
 
 let last = 0;
 const fromAnother = () => ({ headers: { 'x-forwarded-for': `198.51.100.${(last += 1)}` } });
@@ -33,19 +34,20 @@ describe('a search', () => {
 
   test('is a form without a script, in two languages', async () => {
     await enable({ is_search_enabled: true });
-    const form = await open('getTrackingSearch', { query: { courier: 'IEX', lang: 'es' }, ...fromAnother() });
-    expect(form.status).toBe(200);
-    expect(form.html).toContain('<form method="post" action="?courier=IEX&#38;lang=es">');
-    expect(form.html).toContain('¿Dónde está mi paquete?');
-    expect(form.html).not.toContain('<script');
+    const shown = await form('IEX', { query: { lang: 'es' }, ...fromAnother() });
+    expect(shown.status).toBe(200);
+    expect(shown.html).toContain('<form method="post" action="?courier=IEX&#38;lang=es">');
+    expect(shown.html).toContain('¿Dónde está mi paquete?');
+    expect(shown.html).not.toContain('<script');
   });
 
   test('is not there unless the courier has switched on both its pages and the search', async () => {
     const { number } = await receive();
     const statuses = async () => {
-      const query = { courier: 'IEX' };
-      const form = await open('getTrackingSearch', { query, ...fromAnother() });
-      return [form.status, (await search(number, await nameOf(), fromAnother())).status];
+      return [
+        (await form('IEX', fromAnother())).status,
+        (await search(number, await nameOf(), fromAnother())).status,
+      ];
     };
     await enable({ is_search_enabled: false });
     expect(await statuses()).toEqual([404, 404]);
@@ -53,7 +55,7 @@ describe('a search', () => {
     expect(await statuses()).toEqual([404, 404]);
     await enable({ is_search_enabled: true });
     expect(await statuses()).toEqual([200, 200]);
-    const unknown = await open('getTrackingSearch', { query: { courier: 'NOBODY' }, ...fromAnother() });
+    const unknown = await form('NOBODY', fromAnother());
     expect(unknown.status).toBe(404);
   });
 
@@ -71,8 +73,8 @@ describe('a search', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(new Set(answers.map(({ html }) => html)).size).toBe(1);
     expect(answers[0]?.html).toContain(NOTHING);
-    const headersOf = ({ reply }: (typeof answers)[0]) =>
-      [...reply.headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
+    const headersOf = ({ headers }: (typeof answers)[0]) =>
+      [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
     expect(new Set(answers.map((answer) => JSON.stringify(headersOf(answer)))).size).toBe(1);
   });
 
@@ -145,17 +147,10 @@ describe('a search', () => {
   test('refuses a body that is too large or no form before it reads it', async () => {
     const large = await search('1'.repeat(3_000), 'Any', fromAnother());
     expect(large.status).toBe(413);
-    const query = { courier: 'IEX' };
-    for (const sent of [
-      { body: { tracking_number: '1', last_name: 'A' } },
-      { form: { tracking_number: '1' } },
-    ])
-      expect((await open('submitTrackingSearch', { query, ...sent, ...fromAnother() })).status).toBe(415);
-    const incomplete = await open('submitTrackingSearch', {
-      query,
-      urlencoded: { tracking_number: '1' },
-      ...fromAnother(),
-    });
+    const fields = { tracking_number: '1', last_name: 'A' };
+    for (const sent of [unchecked(fields), multipart(fields)])
+      expect((await send(sent, fromAnother())).status).toBe(415);
+    const incomplete = await send(urlencoded({ tracking_number: '1' }), fromAnother());
     expect([incomplete.status, incomplete.html.includes('The page cannot be shown')]).toEqual([400, true]);
   });
 });

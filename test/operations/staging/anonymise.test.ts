@@ -154,7 +154,12 @@ describe('after npm run anonymise', () => {
       'manifestNumber',
     ]);
     const kept = canaries.impossible.filter((name) => decisionOf(name) === 'keep');
-    expect(kept.sort()).toEqual(['public.tenant_settings.currency', 'public.tenant_settings.time_zone']);
+    expect(kept.sort()).toEqual([
+      'public.tenant_settings.currency',
+      'public.tenant_settings.time_zone',
+      'public.tracking_settings.currency',
+      'public.tracking_settings.time_zone',
+    ]);
   });
 
   test('a service token has as many addresses as before, and none of them', async () => {

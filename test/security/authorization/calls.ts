@@ -1,4 +1,3 @@
-import { insertTrackingLinks } from '../../support/fixture/tracking.js';
 import { DEMO } from '../../../fixtures/demo/demo.js';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -12,7 +11,7 @@ import {
   newDraftBill,
   type Belongings,
 } from '../../support/builders/couriers.js';
-import { insertClaim, insertDocument } from '../../support/builders/parcels.js';
+import { insertClaim, insertDocument, insertTrackingLinks } from '../../support/builders/parcels.js';
 import { insertLabelJob } from '../../support/builders/deliveries.js';
 import { lastYear } from '../../support/builders/bills.js';
 import { png } from '../../support/readers/pictures.js';

@@ -63,10 +63,12 @@ function queryInputs(): Input[] {
   return operationIds.flatMap((id) => {
     const parameters = (describeOperation(id).parameters ?? []).filter((each) => each.in === 'query');
     const body = bodyShapes().find((shape) => shape.id === id)?.example;
+    const form = formShapes().find((shape) => shape.id === id && operationOf(id).mediaTypes.length === 1);
+    const sent = form ? formCall(form.mediaType, form.example) : { body };
     // Filters would only narrow the response, but parameters of an operation with a body are needed.
     const base = examplesOf(
       id,
-      ({ in: place, required }) => place === 'query' && (required || body !== undefined),
+      ({ in: place, required }) => place === 'query' && (required || sent.body !== undefined),
     );
     return parameters.map(({ name, schema }) => ({
       id,
@@ -79,7 +81,7 @@ function queryInputs(): Input[] {
           value === undefined
             ? others
             : { ...base, [name]: typeof value === 'string' ? value : JSON.stringify(value) };
-        return { ...mostPrivilegedCaller(id), path: pathOf(id), query, body };
+        return { ...mostPrivilegedCaller(id), path: pathOf(id), query, ...sent };
       },
     }));
   });

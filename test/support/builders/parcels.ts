@@ -132,3 +132,13 @@ export async function plantPrealerts(
     [tenantId, courierId, `${newNumber()}X`, status, daysAgo, count],
   );
 }
+
+/** Inserts a link for each package that has a customer and no link. Nobody has its key. */
+export async function insertTrackingLinks(owner: pg.Pool): Promise<void> {
+  await owner.query(
+    `insert into tracking_links (tenant_id, id, courier_id, package_id, customer_id, user_code, key_hash, key_cipher)
+     select p.tenant_id, new_id(), p.courier_id, p.id, u.id, p.user_code, encode(sha256(p.id::text::bytea), 'hex'), 'v1.none'
+     from packages p join customers u on u.tenant_id = p.tenant_id and u.courier_id = p.courier_id and u.user_code = p.user_code
+     on conflict do nothing`,
+  );
+}

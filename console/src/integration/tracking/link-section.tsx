@@ -35,7 +35,7 @@ export function LinkSection({ packageId: package_id }: LinkProps) {
   );
 }
 
-type Props = LinkProps & { link: TrackingLink | null; onChanged: () => void };
+type Props = LinkProps & { link: TrackingLink; onChanged: () => void };
 
 function Link({ packageId: package_id, link, onChanged }: Props) {
   const [ending, setEnding] = useState<Ending>();
