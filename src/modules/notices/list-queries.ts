@@ -55,7 +55,7 @@ export const pageOfNotices = (ctx: UserScope, query: Query): Sql<NoticeRow> => s
     case when n.status = 'told' then m.last_error else n.reason end as reason, n.due_at as "dueAt", n.created_at as "createdAt",
     coalesce(m.settled_at, case when n.mail_id is null then n.settled_at end) as "settledAt"
   from ${notices(ctx, query)}
-  order by n.created_at desc, n.id desc ${limitTo(query)}`;
+  order by n.created_at desc, n.sequence desc, n.id desc ${limitTo(query)}`;
 
 export const countNotices = (ctx: UserScope, query: Query): Sql<{ total: number }> =>
   sql`select count(*)::int as total from ${notices(ctx, query)}`;

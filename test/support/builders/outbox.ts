@@ -10,6 +10,8 @@ export type SentMail = {
   text: string;
   html: string;
   attachments: Attachment[];
+  /** With names in lower case and decoded values. */
+  headers: Record<string, string>;
 };
 
 /** A folder to which mail is written when SES is not configured. */
@@ -48,5 +50,6 @@ function read(bytes: Buffer): SentMail {
     text: mail.parts['text/plain; charset=utf-8'] ?? '',
     html: mail.parts['text/html; charset=utf-8'] ?? '',
     attachments: mail.attachments,
+    headers: Object.fromEntries(mail.headers),
   };
 }
