@@ -269,6 +269,11 @@ export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = 
       {
         "action": "delete"
       }
+    ],
+    "manageTrackingLinks": [
+      {
+        "action": "end"
+      }
     ]
   },
   "replacements": {
@@ -880,6 +885,27 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "listMissingPrealerts": {
     "query": "read"
+  },
+  "getTrackingPage": {
+    "query": "read"
+  },
+  "getTrackingSearch": {
+    "query": "read"
+  },
+  "submitTrackingSearch": {
+    "application/x-www-form-urlencoded": "read"
+  },
+  "getTrackingLink": {
+    "query": "read"
+  },
+  "manageTrackingLinks": {
+    "application/json": "record"
+  },
+  "getTrackingSettings": {
+    "query": "read"
+  },
+  "updateTrackingSettings": {
+    "application/json": "record"
   },
   "getNoticeSettings": {
     "query": "read"

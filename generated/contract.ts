@@ -3845,6 +3845,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/TrackingLinks.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the tracking link of a package
+         * @description For couriers, for their own packages, and for the staff. A link belongs to a package and its customer. If the package gets another customer, its link has ended, and `link` is null.
+         *     The page is for the customer, see `getTrackingPage`.
+         */
+        get: operations["getTrackingLink"];
+        put?: never;
+        /**
+         * Make, replace or end a tracking link
+         * @description For couriers, for their own packages, and for the staff. `action` selects the operation. The package must have a customer.
+         *
+         *     - `create` makes the link of the package, or returns the one that it has.
+         *     - `replace` makes another link. The old one stops working immediately.
+         *     - `end` ends the link. `create` makes another one later.
+         *     - `set_amount_due` sets what the customer owes for the parcel, and makes the link if there is none. The page shows it if `shows_amount_due` of the courier's settings is on. The service
+         *       knows no prices of couriers for their customers, so it never sets an amount itself.
+         *
+         *     The link works once the courier has switched its pages on, see `TrackingSettings.php`.
+         */
+        post: operations["manageTrackingLinks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/TrackingSettings.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the settings of tracking pages
+         * @description For couriers, who read their own settings, and for administrators and managers, who name the courier with `courier_id`. Both switches are off until somebody changes them.
+         */
+        get: operations["getTrackingSettings"];
+        put?: never;
+        /**
+         * Change the settings of tracking pages
+         * @description For couriers, who change their own settings, and for administrators and managers, who name the courier with `courier_id`. Omitted fields do not change. A change holds for all
+         *     links of the courier immediately.
+         */
+        post: operations["updateTrackingSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the form to find a parcel
+         * @description Public: a page with a form for a tracking number and a last name, under the name and the logo of a courier. It returns 404 unless the courier has switched on both its pages
+         *     and the search. The limits are those of `getTrackingPage`.
+         */
+        get: operations["getTrackingSearch"];
+        put?: never;
+        /**
+         * Find a parcel by number and last name
+         * @description Public: what the form of `getTrackingSearch` sends. If the courier has a parcel with the tracking number, and its customer has the last name, the response is the tracking page.
+         *     Otherwise it is the form again, with a text that is the same for a wrong name and for a number that does not exist. Nothing is changed.
+         *
+         *     After 5 wrong names for a parcel in an hour, the response is the same form for the right name too. An address can search 30 times per hour, and
+         *     all addresses together 600 times per hour and courier. Above that the response is 429.
+         */
+        post: operations["submitTrackingSearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/track/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the tracking page of a parcel
+         * @description Public: a page for the customer of a parcel, in a browser. The key in the path is the credential, see `TrackingLinks.php`. The page has the name and the logo of the courier, the
+         *     tracking number, what has happened, the branch, the expected date and, if the courier allows it, the amount that it has set. It shows nothing else of the
+         *     parcel and nothing of anybody else. It has no script and no cookie, and search engines are told not to index it.
+         *
+         *     A key that is wrong, replaced or ended, one of another instance, and one whose courier is inactive or has switched its pages off, all return the same 404. Browsers
+         *     get failures as pages too: those that accept `text/html`.
+         *
+         *     An address can open 240 pages per minute, and all addresses together 1,200 per minute.
+         *
+         *     `curl https://demo.crossdock.example/track/Zk3vQm8sT1yLr0bHcN5xWg`
+         */
+        get: operations["getTrackingPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/NoticeSettings.php": {
         parameters: {
             query?: never;
@@ -4623,6 +4739,7 @@ export interface components {
          *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
          *     | 409 | `preferences_full` | The user would have too many saved views, or too much text in them. |
          *     | 409 | `currency_in_use` | Bills were published in the present currency. |
+         *     | 409 | `package_without_customer` | The package has no customer, so nobody could be given the link. |
          *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
          *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
          *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
@@ -4696,6 +4813,7 @@ export interface components {
          *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
          *     | 404 | `user_not_found` | The user does not exist. |
          *     | 404 | `service_token_not_found` | The service token does not exist. For couriers also if it belongs to another courier. |
+         *     | 404 | `tracking_link_not_found` | There is no such tracking page, or it is not shown. |
          *     | 404 | `notice_link_not_found` | There is no such link of a mail, or it does not work any more. |
          *     | 404 | `feed_not_found` | The feed does not exist. For couriers also if it belongs to another courier. |
          *     | 404 | `session_not_found` | The user has no such session. |
@@ -4716,7 +4834,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "claim_document_not_acceptable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "feed_signature_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "unknown_sandbox" | "sandbox_not_found" | "sandbox_life_not_found" | "prealert_not_found" | "parcel_claim_not_found" | "claim_document_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "notice_link_not_found" | "feed_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_claim_documents" | "too_many_users" | "not_a_sandbox" | "sandbox_life_ended" | "too_many_sandbox_lives" | "sandbox_exists" | "duplicate_token_name" | "too_many_tokens" | "notices_unavailable" | "too_many_feeds" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "claim_document_not_acceptable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "feed_signature_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "unknown_sandbox" | "sandbox_not_found" | "sandbox_life_not_found" | "prealert_not_found" | "parcel_claim_not_found" | "claim_document_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "package_without_customer" | "tracking_link_not_found" | "notice_link_not_found" | "feed_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_claim_documents" | "too_many_users" | "not_a_sandbox" | "sandbox_life_ended" | "too_many_sandbox_lives" | "sandbox_exists" | "duplicate_token_name" | "too_many_tokens" | "notices_unavailable" | "too_many_feeds" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -11560,6 +11678,136 @@ export interface components {
             /** @description The carrier that has the parcel. Null to show again what the sender of the events says. */
             carrier: string | null;
         };
+        /** @description The link to the tracking page of a package, for the package's customer. */
+        TrackingLink: {
+            package_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The courier whose name the page has.
+             */
+            courier_id: string;
+            /** @description The path of the page, behind `https://` and the host of your instance. Whoever has it sees the page, so send it to the customer only. */
+            path: string;
+            /** @description Whether the page is shown now. It is not while the courier has switched its pages off, nor 90 days after the parcel has arrived or was returned. */
+            is_public: boolean;
+            /**
+             * Format: double
+             * @description What the customer owes for the parcel, as the courier has set it, in the currency of the courier's settings. Null if nothing is set.
+             */
+            amount_due: number | null;
+            /** @description When the link was made or replaced. */
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        TrackingLinkResult: components["schemas"]["Success"] & {
+            data: {
+                /** @description The link; null if the package has none. */
+                link: components["schemas"]["TrackingLink"] | null;
+            };
+        };
+        /** @description Makes the link of a package, or returns the one that it has. */
+        CreateTrackingLinkAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            package_id: components["schemas"]["Uuid"];
+        };
+        /** @description Replaces the link of a package. */
+        ReplaceTrackingLinkAction: {
+            /**
+             * @description Always `replace`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "replace";
+            package_id: components["schemas"]["Uuid"];
+        };
+        /** @description Ends the link of a package. */
+        EndTrackingLinkAction: {
+            /**
+             * @description Always `end`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "end";
+            package_id: components["schemas"]["Uuid"];
+        };
+        /** @description Sets what the customer owes for the parcel. */
+        SetAmountDueAction: {
+            /**
+             * @description Always `set_amount_due`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "set_amount_due";
+            package_id: components["schemas"]["Uuid"];
+            /**
+             * Format: double
+             * @description The amount, in the currency of the courier's settings. Null removes it.
+             */
+            amount_due: number | null;
+        };
+        TrackingLinkAction: components["schemas"]["CreateTrackingLinkAction"] | components["schemas"]["ReplaceTrackingLinkAction"] | components["schemas"]["EndTrackingLinkAction"] | components["schemas"]["SetAmountDueAction"];
+        /** @description What the tracking pages of a courier show. */
+        TrackingSettings: {
+            /**
+             * Format: uuid
+             * @description The courier.
+             */
+            courier_id: string;
+            /** @description Whether links to tracking pages work. `false` until it is switched on. */
+            is_enabled: boolean;
+            /** @description Whether customers also find a parcel with its tracking number and their last name. `false` until it is switched on, because both can be guessed more easily than a link. */
+            is_search_enabled: boolean;
+            /** @description The path of the page on which customers search; null unless both are switched on. */
+            search_path: string | null;
+            /** @description Whether pages show the amount that is set for a parcel. */
+            shows_amount_due: boolean;
+            /** @description The ISO 4217 code of the amounts. Null for the currency of the instance. */
+            currency: string | null;
+            /** @description The time zone of the courier's branches, whose dates the pages show. Null for the time zone of the instance. */
+            time_zone: string | null;
+            /** @description Days from the flight until parcels are usually at the branch. Null shows the date of the flight alone. */
+            transit_days: number | null;
+            /** @description A text for customers in English, for example where and when they collect parcels. If it is null, the pages show `note_es`. */
+            note_en: string | null;
+            /** @description The text in Spanish. If it is null, the pages show `note_en`. */
+            note_es: string | null;
+            /** @description When the settings were last changed; null if never. */
+            updated_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        TrackingSettingsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["TrackingSettings"];
+        };
+        /** @description The settings to change. Omitted fields do not change. */
+        TrackingSettingsUpdate: {
+            /**
+             * Format: uuid
+             * @description For staff, the courier. Required for staff (400 if missing). For a courier it is ignored.
+             */
+            courier_id?: string;
+            /** @description Whether links to tracking pages work. */
+            is_enabled?: boolean;
+            /** @description Whether customers also find a parcel with its tracking number and their last name. */
+            is_search_enabled?: boolean;
+            /** @description Whether pages show the amount that is set for a parcel. */
+            shows_amount_due?: boolean;
+            /** @description The ISO 4217 code of the amounts. Null for the currency of the instance. */
+            currency?: string | null;
+            /** @description A name of the IANA time zone database, in its spelling. Null for the time zone of the instance. */
+            time_zone?: string | null;
+            /** @description Days from the flight until parcels are usually at the branch. Null shows the date of the flight alone. */
+            transit_days?: number | null;
+            /** @description A text for customers in English. Null removes it. */
+            note_en?: string | null;
+            /** @description The text in Spanish. Null removes it. */
+            note_es?: string | null;
+        };
+        /** @description What a customer enters. */
+        TrackingSearch: {
+            /** @description The tracking number of the parcel. */
+            tracking_number: string;
+            /** @description The last name of the customer, or one of several. Case and accents do not matter. */
+            last_name: string;
+        };
         /**
          * @description A status of a package that customers are told of.
          * @enum {string}
@@ -13393,6 +13641,70 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "GetTrackingLink.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetTrackingPage.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetTrackingSearch.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetTrackingSettings.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "GetWebhookDelivery.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -14394,6 +14706,25 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageTrackingLinks.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
          *     - `code_wrong`: The second-factor code that confirms the request is wrong, or was already used.
          *     - `two_factor_enabled`: Two-factor authentication is already on.
@@ -14629,6 +14960,22 @@ export interface components {
         };
         /**
          * @description - `package_not_found`: The package does not exist.
+         *     - `tracking_link_not_found`: There is no such tracking page, or it is not shown.
+         */
+        "PackageNotFound.TrackingLinkNotFound.package.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `package_not_found`: The package does not exist.
          *     - `manifest_not_found`: The manifest does not exist, or none of the caller's packages is on it.
          *     - `warehouse_not_found`: The warehouse does not exist.
          */
@@ -14648,6 +14995,24 @@ export interface components {
         "PackageNotFound.several.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `package_without_customer`: The package has no customer, so nobody could be given the link.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "PackageWithoutCustomer.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -14817,6 +15182,23 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.package.edit": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -16355,6 +16737,23 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "SubmitTrackingSearch.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -16649,6 +17048,30 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description There is no such tracking page, or it is not shown. */
+        TrackingLinkNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description There is no such tracking page, or it is not shown. */
+        "TrackingLinkNotFound.search": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /**
          * @description - `unavailable`: The service is temporarily unavailable. `Retry-After` says how long to wait.
          *     - `overloaded`: The service is overloaded. `Retry-After` says how long to wait.
@@ -16885,6 +17308,25 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "UpdateTenantSettings.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdateTrackingSettings.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -26947,6 +27389,362 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrackingLink: {
+        parameters: {
+            query: {
+                /**
+                 * @description The package's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package_id: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, if there is one. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackingLinkResult"];
+                };
+            };
+            400: components["responses"]["GetTrackingLink.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.view"];
+            404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageTrackingLinks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackingLinkAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackingLinkResult"];
+                };
+            };
+            400: components["responses"]["ManageTrackingLinks.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.edit"];
+            404: components["responses"]["PackageNotFound.TrackingLinkNotFound.package.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PackageWithoutCustomer.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrackingSettings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description For staff, the courier. Required for staff (400 if missing). For a courier it is ignored.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The present settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackingSettingsResult"];
+                };
+            };
+            400: components["responses"]["GetTrackingSettings.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTrackingSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrackingSettingsUpdate"];
+            };
+        };
+        responses: {
+            /** @description The present settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackingSettingsResult"];
+                };
+            };
+            400: components["responses"]["UpdateTrackingSettings.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrackingSearch: {
+        parameters: {
+            query: {
+                /**
+                 * @description The code of the courier, in any case of its letters.
+                 * @example IEX
+                 */
+                courier: string;
+                /**
+                 * @description The language of the page. Otherwise `Accept-Language` decides.
+                 * @example es
+                 */
+                lang?: "en" | "es";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The language of the page.
+                     * @example en
+                     */
+                    "Content-Language": "en" | "es";
+                    /**
+                     * @description The headers that the page depends on.
+                     * @example accept, accept-language
+                     */
+                    Vary: string;
+                    /**
+                     * @description Tells search engines not to index the page.
+                     * @example noindex, nofollow
+                     */
+                    "X-Robots-Tag": "noindex, nofollow";
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the page) */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["GetTrackingSearch.400"];
+            403: components["responses"]["HttpsRequired"];
+            404: components["responses"]["TrackingLinkNotFound.search"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    submitTrackingSearch: {
+        parameters: {
+            query: {
+                /**
+                 * @description The code of the courier, in any case of its letters.
+                 * @example IEX
+                 */
+                courier: string;
+                /**
+                 * @description The language of the page. Otherwise `Accept-Language` decides.
+                 * @example es
+                 */
+                lang?: "en" | "es";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["TrackingSearch"];
+            };
+        };
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The language of the page.
+                     * @example en
+                     */
+                    "Content-Language": "en" | "es";
+                    /**
+                     * @description The headers that the page depends on.
+                     * @example accept, accept-language
+                     */
+                    Vary: string;
+                    /**
+                     * @description Tells search engines not to index the page.
+                     * @example noindex, nofollow
+                     */
+                    "X-Robots-Tag": "noindex, nofollow";
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the page) */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["SubmitTrackingSearch.400"];
+            403: components["responses"]["HttpsRequired"];
+            404: components["responses"]["TrackingLinkNotFound.search"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.2.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.x.www.form.urlencoded"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrackingPage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The language of the page. Otherwise `Accept-Language` decides.
+                 * @example es
+                 */
+                lang?: "en" | "es";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The key of the link.
+                 * @example Zk3vQm8sT1yLr0bHcN5xWg
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The language of the page.
+                     * @example en
+                     */
+                    "Content-Language": "en" | "es";
+                    /**
+                     * @description The headers that the page depends on.
+                     * @example accept, accept-language
+                     */
+                    Vary: string;
+                    /**
+                     * @description Tells search engines not to index the page.
+                     * @example noindex, nofollow
+                     */
+                    "X-Robots-Tag": "noindex, nofollow";
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the page) */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["GetTrackingPage.400"];
+            403: components["responses"]["HttpsRequired"];
+            404: components["responses"]["TrackingLinkNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

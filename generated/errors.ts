@@ -595,6 +595,20 @@ export const errorCatalogue = {
       "default": "Service token not found. Check token_id."
     }
   },
+  "package_without_customer": {
+    "status": 409,
+    "messages": {
+      "default": "The package has no customer. Give it one first."
+    }
+  },
+  "tracking_link_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "There is no such tracking page. Check the link, or ask your courier for a new one.",
+      "search": "There is no such page. Check the code of the courier in the link.",
+      "package": "The package has no tracking link. Create one first."
+    }
+  },
   "notice_link_not_found": {
     "status": 404,
     "messages": {
@@ -1757,6 +1771,8 @@ export type PlainCode =
   | 'delivery_not_found'
   | 'user_not_found'
   | 'service_token_not_found'
+  | 'package_without_customer'
+  | 'tracking_link_not_found'
   | 'notice_link_not_found'
   | 'feed_not_found'
   | 'session_not_found'
@@ -1836,6 +1852,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
   | [code: 'package_not_found' | 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
+  | [code: 'tracking_link_not_found', options: { variant: 'search' | 'package'; errors?: Entry[] } & Detail]
   | [code: 'method_not_allowed', options: { variant?: 'default'; args: { methods: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'differs'; args: { user_code: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'part'; args: { number: string }; errors?: Entry[] } & Detail]

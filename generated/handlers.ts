@@ -264,6 +264,20 @@ export type Handlers = {
   listMissingPrealerts: Handler<'listMissingPrealerts'>;
   /** Correct the carrier of a pre-alert */
   setPrealertCarrier: Handler<'setPrealertCarrier'>;
+  /** Read the tracking link of a package */
+  getTrackingLink: Handler<'getTrackingLink'>;
+  /** Make, replace or end a tracking link */
+  manageTrackingLinks: Handler<'manageTrackingLinks'>;
+  /** Read the settings of tracking pages */
+  getTrackingSettings: Handler<'getTrackingSettings'>;
+  /** Change the settings of tracking pages */
+  updateTrackingSettings: Handler<'updateTrackingSettings'>;
+  /** Show the form to find a parcel */
+  getTrackingSearch: Handler<'getTrackingSearch'>;
+  /** Find a parcel by number and last name */
+  submitTrackingSearch: Handler<'submitTrackingSearch'>;
+  /** Show the tracking page of a parcel */
+  getTrackingPage: Handler<'getTrackingPage'>;
   /** Read the settings of notices */
   getNoticeSettings: Handler<'getNoticeSettings'>;
   /** Change the settings of notices */

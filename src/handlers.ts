@@ -52,6 +52,8 @@ import { attentionHandlers } from './modules/attention/handlers.js';
 import { apiCallHandlers } from './modules/api-calls/handlers.js';
 import { integrationCheckHandlers } from './modules/integration-checks/handlers.js';
 import { feedHandlers } from './modules/feeds/handlers.js';
+import { trackingHandlers } from './modules/tracking/handlers.js';
+import { trackingPageHandlers } from './modules/tracking/pages/handlers.js';
 import { noticeHandlers } from './modules/notices/handlers.js';
 import { noticeChoiceHandlers } from './modules/notices/choice/handlers.js';
 
@@ -109,6 +111,8 @@ export function makeHandlers(deps: Deps) {
     ...integrationCheckHandlers(),
     ...apiCallHandlers(deps),
     ...feedHandlers(deps),
+    ...trackingHandlers(deps),
+    ...trackingPageHandlers(deps),
     ...noticeHandlers(deps),
     ...noticeChoiceHandlers(deps),
   } satisfies Handlers;

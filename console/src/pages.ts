@@ -50,7 +50,7 @@ export const PAGES: PageInfo[] = [
   { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
   { id: 'putaway', title: 'putaway.title', roles: STAFF, operations: ['listLocations', 'sendScans'] },
   { id: 'home', title: 'courierPage.home', roles: COURIER, operations: ['getCourierSetUp', 'getAttention', 'getPackageStatistics', 'previewCourierInvoice'] },
-  { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents', 'getPackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'updatePackage'] },
+  { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents', 'getPackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'updatePackage', 'getTrackingLink', 'manageTrackingLinks'] },
   { id: 'unknown', title: 'courierPage.unknown', roles: COURIER, operations: ['listPackages', 'getPackage', 'updatePackage', 'searchCustomers'] },
   { id: 'claims', title: 'courierPage.claims', under: 'unknown', roles: COURIER, operations: ['claimParcel', 'addClaimDocument', 'getClaimDocument', 'listParcelClaims', 'searchCustomers'] },
   { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'listMissingPrealerts', 'replacePrealert', 'deletePrealert', 'setPrealertCarrier', 'uploadPrealerts', 'searchCustomers'] },
@@ -66,7 +66,7 @@ export const PAGES: PageInfo[] = [
   { id: 'feeds', title: 'feeds.title', under: 'developers', roles: COURIER, operations: ['listFeeds', 'manageFeeds', 'listFeedRefusals'] },
   { id: 'events', title: 'eventFeed.title', under: 'developers', roles: COURIER, operations: ['listEvents'] },
   { id: 'team', title: 'courierPage.team', roles: COURIER, operations: ['listTeam', 'manageTeam'] },
-  { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo'] },
+  { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo', 'getTrackingSettings', 'updateTrackingSettings'] },
 ];
 
 /** Returns the pages of a role. A role that a later version adds has none. */

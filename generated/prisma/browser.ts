@@ -386,6 +386,16 @@ export type FeedEvent = Prisma.FeedEventModel
  */
 export type CarrierState = Prisma.CarrierStateModel
 /**
+ * Model TrackingSettings
+ * What the tracking pages of a courier show. Without a row they are switched off.
+ */
+export type TrackingSettings = Prisma.TrackingSettingsModel
+/**
+ * Model TrackingLink
+ * The link to the tracking page of a package, for the customer that it had when the link was made (decision 0155).
+ */
+export type TrackingLink = Prisma.TrackingLinkModel
+/**
  * Model NoticeSettings
  * Whether and how the customers of a courier are told about their parcels. Without a row they are not (decision 0156).
  */

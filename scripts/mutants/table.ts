@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.js';
-import { ACCESS } from './table/access.js';
+import { ACCESS, TRACKING } from './table/access.js';
 import { START_UP } from './table/start-up.js';
 import { ATTACKS, FEEDS, SANDBOXES } from './table/attacks.js';
 import { CELLS } from './table/cells.js';
@@ -32,4 +32,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RESTORE,
   ...FEEDS,
   ...SANDBOXES,
+  ...TRACKING,
 ];

@@ -27,7 +27,7 @@ import { isLookupKeyRecorded, recordLookupKey } from '../startup/deployment.js';
 import { withOwner } from './run/owner.js';
 import { runScript } from './run/script.js';
 
-// npm run rehash: makes the hashes of all API keys and service tokens again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
+// npm run rehash: makes the hashes of all API keys, service tokens and tracking links again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
 // the backup codes of all users, which no longer match. With --replaced-key FILE it closes the audit chains that the old LOOKUP_KEY in that
 // file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. It checks everything
 // before it changes anything, and replaces no key while servers or workers run, unless --despite-running-processes is given. --check, with the
@@ -127,13 +127,13 @@ async function findFaults(opened: Opened, options: Options, print: Print): Promi
   const unopened = await countUnopened(db, secrets, tenantIds, print);
   if (unopened > 0 && !options['skip-undecryptable'])
     faults.push(
-      `API keys and service tokens that cannot be decrypted: ${unopened}. Correct ENCRYPTION_KEYS, replace them, or leave them ` +
+      `API keys, service tokens and tracking links that cannot be decrypted: ${unopened}. Correct ENCRYPTION_KEYS, replace them, or leave them ` +
         'invalid with --skip-undecryptable.',
     );
   const others = options.check ? await countOtherHashes(db, secrets, tenantIds) : 0;
   if (others > 0)
     faults.push(
-      `API keys and service tokens whose hash another LOOKUP_KEY has made: ${others}. Give the LOOKUP_KEY that the database uses. If this is that key, run ` +
+      `API keys, service tokens and tracking links whose hash another LOOKUP_KEY has made: ${others}. Give the LOOKUP_KEY that the database uses. If this is that key, run ` +
         `${commandLine('rehash')}, which makes the hashes again.`,
     );
   return faults;
@@ -166,10 +166,12 @@ async function change(
   const { db, tenantIds, secrets } = opened;
   const closed = await closeChains(opened, acceptsAltered(options), print);
   const rehashed = await rehashLookups(db, secrets, tenantIds);
-  const { api_key: keys, service_token: tokens } = rehashed;
-  if (opened.replaced && closed === 0 && keys + tokens === 0 && isRecorded) throw new Error(ALREADY_REPLACED);
+  const { api_key: keys, service_token: tokens, tracking_link: links } = rehashed;
+  if (opened.replaced && closed === 0 && keys + tokens + links === 0 && isRecorded)
+    throw new Error(ALREADY_REPLACED);
   print(`API keys that now have the hash of this LOOKUP_KEY: ${keys}.`);
   print(`Service tokens that now have the hash of this LOOKUP_KEY: ${tokens}.`);
+  print(`Tracking links that now have the hash of this LOOKUP_KEY: ${links}.`);
   if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
 }
 

@@ -288,6 +288,17 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   ['the sandbox', 'courier/developers/sandbox-dialog.tsx', 'iex', theSandbox],
+  [
+    'the end of a tracking link',
+    'integration/tracking/link-section.tsx',
+    'iex',
+    async (page) => {
+      const [package_id] = DEMO.packages.shipped.IEX;
+      await service().call('manageTrackingLinks', { as: 'iex', body: { action: 'create', package_id } });
+      await goTo(page, `parcels/${package_id}`);
+      await click(page, 'End link');
+    },
+  ],
   ['a new feed', 'integration/feeds/feed-list.tsx', 'iex', newFeed],
   [
     'the content of an event',

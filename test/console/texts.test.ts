@@ -30,6 +30,7 @@ import { feedFailuresEs, feedsEs } from '../../console/src/integration/feeds/tex
 import { eventsEn, eventsEs } from '../../console/src/integration/events-texts.js';
 import { manifestHistoryTexts } from '../../console/src/flights/history/texts.js';
 import { sandboxTexts } from '../../console/src/integration/sandbox/texts.js';
+import { trackingFailuresEs, trackingTexts } from '../../console/src/integration/tracking/texts.js';
 import { integrationEn, integrationEs } from '../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
@@ -64,6 +65,7 @@ const en: Record<string, string> = {
   ...callsEn,
   ...feedsEn,
   ...sandboxTexts.en,
+  ...trackingTexts.en,
   ...manifestHistoryTexts.en,
 };
 const es: Record<string, string> = {
@@ -85,12 +87,14 @@ const es: Record<string, string> = {
   ...callsEs,
   ...feedsEs,
   ...sandboxTexts.es,
+  ...trackingTexts.es,
   ...manifestHistoryTexts.es,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
   ...officeFailuresEs,
   ...feedFailuresEs,
+  ...trackingFailuresEs,
 };
 
 // Parts for administrators only count as pages of their own.

@@ -27,12 +27,16 @@ const MIN_REQUESTS_EACH = 10;
 const MORE_ATTEMPTS = 20;
 /**
  * An administrator's settings could lock the other callers out, so only callers without the permission are used. A PIN needs the cookie
- * of a station, whose tests are pins.test.ts, and an event of a feed a signature, whose tests are receive-events.test.ts.
+ * of a station, whose tests are pins.test.ts, and an event of a feed a signature, whose tests are receive-events.test.ts. Tracking pages need the key of a link, or a number and a name; their tests
+ * are in test/modules/tracking.
  */
 const ACCEPTS_NONE: OperationId[] = [
   'updateSecuritySettings',
   'switchWorker',
   'receiveFeedEvent',
+  'getTrackingPage',
+  'getTrackingSearch',
+  'submitTrackingSearch',
   'getSandboxLives',
   'manageSandboxLives',
 ];

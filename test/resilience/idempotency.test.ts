@@ -72,7 +72,7 @@ describe('the contract', () => {
     expect(new Set(posts.filter(reasonOf))).toEqual(
       new Set([
         ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
-        ...['manageStationWorker', 'switchWorker', 'receiveFeedEvent'],
+        ...['manageStationWorker', 'switchWorker', 'receiveFeedEvent', 'submitTrackingSearch'],
         ...['previewCourierInvoice', 'previewRates', 'verifyAuditLog', 'resolveScan', 'createDeviceSession'],
       ]),
     );

@@ -61,11 +61,22 @@ function withInvalidContent(id: OperationId): Call {
 const acceptsJson = (id: OperationId) =>
   (operationOf(id).mediaTypes as readonly string[]).includes('application/json');
 
+const FORM = 'application/x-www-form-urlencoded';
+const takesOnlyForms = (id: OperationId) => String(operationOf(id).mediaTypes) === FORM;
+
 /** Returns a truncated body of a media type that the operation accepts. */
-const brokenBody = (id: OperationId): Call =>
-  acceptsJson(id)
-    ? { body: '{' }
-    : { body: `--${BOUNDARY}\r\n`, headers: { 'content-type': MULTIPART_TYPE } };
+function brokenBody(id: OperationId): Call {
+  if (acceptsJson(id)) return { body: '{' };
+  if (takesOnlyForms(id)) return { body: 'a=%', headers: { 'content-type': FORM } };
+  return { body: `--${BOUNDARY}\r\n`, headers: { 'content-type': MULTIPART_TYPE } };
+}
+
+/** Returns a body above the limit of the operation, or with a file above it. */
+function largeBody(id: OperationId): Call {
+  if (acceptsJson(id)) return { body: `"${'x'.repeat(1024 * 1024)}"` };
+  if (takesOnlyForms(id)) return { urlencoded: { a: 'x'.repeat(1024 * 1024) } };
+  return { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
+}
 
 const hasBody = (id: OperationId) => operationOf(id).mediaTypes.length > 0;
 
@@ -95,7 +106,7 @@ describe('every operation returns the common failures that it declares', () => {
     const ids = declaring(408);
     const late = await Promise.all(
       ids.map((id) => {
-        const type = acceptsJson(id) ? 'application/json' : MULTIPART_TYPE;
+        const type = acceptsJson(id) ? 'application/json' : takesOnlyForms(id) ? FORM : MULTIPART_TYPE;
         const head = `${firstLine(id)}Content-Type: ${type}\r\n`;
         return talk(impatient.url, hasBody(id) ? `${head}Content-Length: 9\r\n\r\n{` : head);
       }),
@@ -108,10 +119,7 @@ describe('every operation returns the common failures that it declares', () => {
   });
 
   test.each(declaring(413))('413 %s: a body over the size limit or a file over 10 MiB', async (id) => {
-    const large: Call = acceptsJson(id)
-      ? { body: `"${'x'.repeat(1024 * 1024)}"` }
-      : { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
-    const reply = await service.call(id, { ...authorized(id), ...large });
+    const reply = await service.call(id, { ...authorized(id), ...largeBody(id) });
     expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
 

@@ -173,6 +173,7 @@ function comparable({ status, body, headers }: Reply): unknown {
   const text = JSON.stringify({ ...body, timestamp: 0, request_id: '' })
     .replace(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'uuid')
     .replace(GENERATED, '"$1":"made"')
+    .replace(/\/track\/[\w-]{22}/g, '/track/made')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?/g, 'time');
   return [status, text];
 }

@@ -76,6 +76,16 @@ const INVENTORY: Record<string, Table> = {
     text: 'name hint previous_hint',
     secret: 'secret_cipher previous_cipher',
   },
+  'public.tracking_settings': {
+    keep: 'tenant_id courier_id is_enabled is_search_enabled shows_amount_due currency time_zone transit_days updated_at',
+    text: 'note_en note_es',
+  },
+  'public.tracking_links': {
+    keep: 'tenant_id id courier_id package_id customer_id amount_due created_at',
+    text: 'user_code',
+    hash: 'key_hash',
+    secret: 'key_cipher',
+  },
   'public.feed_events': { keep: 'tenant_id feed_id courier_id received_at', hash: 'event_key' },
   'public.feed_refusals': {
     keep: 'tenant_id id feed_id courier_id refused_at',

@@ -53,6 +53,7 @@ function newSecret(
     case 'totp_pending_secret':
       return totpSecret;
     case 'mail_secret':
+    case 'tracking_key':
       return random.toString('base64url');
     case 'idempotent_answer':
       // In the format of stored-response.ts.

@@ -8,9 +8,16 @@ import { api } from '../session/session.js';
 import { t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Heading } from '../ui/parts.js';
+import { part } from '../ui/part.js';
 import { Unsaved } from '../office/ui/unsaved.js';
 
-/** The address, the colour and the logo of a courier. */
+/** It loads with the page. */
+const TrackingSection = part(
+  async () => (await import('../integration/tracking/settings-form.js')).TrackingSection,
+  { isOnUse: true },
+);
+
+/** The address, the colour and the logo of a courier, and the pages that its customers see. */
 export function ProfilePage() {
   const settings = useLoad(async (signal) => (await api().couriers.settings({}, { signal })).data, []);
   return (
@@ -21,6 +28,7 @@ export function ProfilePage() {
           <div class="stack">
             <Logo key={data.logo_path} settings={data} onChanged={settings.reload} />
             <Contact key={JSON.stringify(detailsOf(data))} settings={data} onChanged={settings.reload} />
+            <TrackingSection />
           </div>
         )}
       </Content>

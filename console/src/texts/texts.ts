@@ -7,6 +7,7 @@ import type { AnnouncedKey } from './on-use/announced/announced-en.js';
 import type { CallsKey } from '../integration/calls/texts-en.js';
 import type { ManifestHistoryKey } from '../flights/history/texts.js';
 import type { FeedsKey } from '../integration/feeds/texts-en.js';
+import type { TrackingKey } from '../integration/tracking/texts.js';
 import type { HooksKey } from './on-use/hooks-en.js';
 import type { RatesKey } from './on-use/rates/rates-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
@@ -36,6 +37,7 @@ export type AnyKey =
   | AnnouncedKey
   | CallsKey
   | FeedsKey
+  | TrackingKey
   | HooksKey
   | ManifestHistoryKey
   | RatesKey

@@ -469,6 +469,8 @@ export const ModelName = {
   FeedRefusal: 'FeedRefusal',
   FeedEvent: 'FeedEvent',
   CarrierState: 'CarrierState',
+  TrackingSettings: 'TrackingSettings',
+  TrackingLink: 'TrackingLink',
   NoticeSettings: 'NoticeSettings',
   Notice: 'Notice',
   NoticeMail: 'NoticeMail',
@@ -488,7 +490,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "claimDocument" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "sandbox" | "sandboxClock" | "sandboxLife" | "apiCall" | "apiCallParcel" | "idempotencyKey" | "feed" | "feedRefusal" | "feedEvent" | "carrierState" | "noticeSettings" | "notice" | "noticeMail" | "noticeChoice"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "claimDocument" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "sandbox" | "sandboxClock" | "sandboxLife" | "apiCall" | "apiCallParcel" | "idempotencyKey" | "feed" | "feedRefusal" | "feedEvent" | "carrierState" | "trackingSettings" | "trackingLink" | "noticeSettings" | "notice" | "noticeMail" | "noticeChoice"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -5820,6 +5822,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    TrackingSettings: {
+      payload: Prisma.$TrackingSettingsPayload<ExtArgs>
+      fields: Prisma.TrackingSettingsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TrackingSettingsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TrackingSettingsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>
+        }
+        findFirst: {
+          args: Prisma.TrackingSettingsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TrackingSettingsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>
+        }
+        findMany: {
+          args: Prisma.TrackingSettingsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>[]
+        }
+        create: {
+          args: Prisma.TrackingSettingsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>
+        }
+        createMany: {
+          args: Prisma.TrackingSettingsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TrackingSettingsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>[]
+        }
+        delete: {
+          args: Prisma.TrackingSettingsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>
+        }
+        update: {
+          args: Prisma.TrackingSettingsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>
+        }
+        deleteMany: {
+          args: Prisma.TrackingSettingsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TrackingSettingsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TrackingSettingsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>[]
+        }
+        upsert: {
+          args: Prisma.TrackingSettingsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingSettingsPayload>
+        }
+        aggregate: {
+          args: Prisma.TrackingSettingsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTrackingSettings>
+        }
+        groupBy: {
+          args: Prisma.TrackingSettingsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TrackingSettingsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TrackingSettingsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TrackingSettingsCountAggregateOutputType> | number
+        }
+      }
+    }
+    TrackingLink: {
+      payload: Prisma.$TrackingLinkPayload<ExtArgs>
+      fields: Prisma.TrackingLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TrackingLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TrackingLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.TrackingLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TrackingLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>
+        }
+        findMany: {
+          args: Prisma.TrackingLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>[]
+        }
+        create: {
+          args: Prisma.TrackingLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>
+        }
+        createMany: {
+          args: Prisma.TrackingLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TrackingLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.TrackingLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>
+        }
+        update: {
+          args: Prisma.TrackingLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.TrackingLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TrackingLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TrackingLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.TrackingLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TrackingLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.TrackingLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTrackingLink>
+        }
+        groupBy: {
+          args: Prisma.TrackingLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TrackingLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TrackingLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TrackingLinkCountAggregateOutputType> | number
+        }
+      }
+    }
     NoticeSettings: {
       payload: Prisma.$NoticeSettingsPayload<ExtArgs>
       fields: Prisma.NoticeSettingsFieldRefs
@@ -7289,6 +7439,39 @@ export const CarrierStateScalarFieldEnum = {
 export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
 
 
+export const TrackingSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  isEnabled: 'isEnabled',
+  isSearchEnabled: 'isSearchEnabled',
+  showsAmountDue: 'showsAmountDue',
+  currency: 'currency',
+  timeZone: 'timeZone',
+  transitDays: 'transitDays',
+  noteEn: 'noteEn',
+  noteEs: 'noteEs',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TrackingSettingsScalarFieldEnum = (typeof TrackingSettingsScalarFieldEnum)[keyof typeof TrackingSettingsScalarFieldEnum]
+
+
+export const TrackingLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  packageId: 'packageId',
+  customerId: 'customerId',
+  userCode: 'userCode',
+  keyHash: 'keyHash',
+  keyCipher: 'keyCipher',
+  amountDue: 'amountDue',
+  createdAt: 'createdAt'
+} as const
+
+export type TrackingLinkScalarFieldEnum = (typeof TrackingLinkScalarFieldEnum)[keyof typeof TrackingLinkScalarFieldEnum]
+
+
 export const NoticeSettingsScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -7754,6 +7937,8 @@ export type GlobalOmitConfig = {
   feedRefusal?: Prisma.FeedRefusalOmit
   feedEvent?: Prisma.FeedEventOmit
   carrierState?: Prisma.CarrierStateOmit
+  trackingSettings?: Prisma.TrackingSettingsOmit
+  trackingLink?: Prisma.TrackingLinkOmit
   noticeSettings?: Prisma.NoticeSettingsOmit
   notice?: Prisma.NoticeOmit
   noticeMail?: Prisma.NoticeMailOmit

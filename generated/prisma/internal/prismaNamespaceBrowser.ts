@@ -123,6 +123,8 @@ export const ModelName = {
   FeedRefusal: 'FeedRefusal',
   FeedEvent: 'FeedEvent',
   CarrierState: 'CarrierState',
+  TrackingSettings: 'TrackingSettings',
+  TrackingLink: 'TrackingLink',
   NoticeSettings: 'NoticeSettings',
   Notice: 'Notice',
   NoticeMail: 'NoticeMail',
@@ -1277,6 +1279,39 @@ export const CarrierStateScalarFieldEnum = {
 } as const
 
 export type CarrierStateScalarFieldEnum = (typeof CarrierStateScalarFieldEnum)[keyof typeof CarrierStateScalarFieldEnum]
+
+
+export const TrackingSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  isEnabled: 'isEnabled',
+  isSearchEnabled: 'isSearchEnabled',
+  showsAmountDue: 'showsAmountDue',
+  currency: 'currency',
+  timeZone: 'timeZone',
+  transitDays: 'transitDays',
+  noteEn: 'noteEn',
+  noteEs: 'noteEs',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TrackingSettingsScalarFieldEnum = (typeof TrackingSettingsScalarFieldEnum)[keyof typeof TrackingSettingsScalarFieldEnum]
+
+
+export const TrackingLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  packageId: 'packageId',
+  customerId: 'customerId',
+  userCode: 'userCode',
+  keyHash: 'keyHash',
+  keyCipher: 'keyCipher',
+  amountDue: 'amountDue',
+  createdAt: 'createdAt'
+} as const
+
+export type TrackingLinkScalarFieldEnum = (typeof TrackingLinkScalarFieldEnum)[keyof typeof TrackingLinkScalarFieldEnum]
 
 
 export const NoticeSettingsScalarFieldEnum = {

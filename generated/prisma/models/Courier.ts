@@ -428,6 +428,8 @@ export type CourierWhereInput = {
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
   feeds?: Prisma.FeedListRelationFilter
+  trackingSettings?: Prisma.XOR<Prisma.TrackingSettingsNullableScalarRelationFilter, Prisma.TrackingSettingsWhereInput> | null
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
   noticeSettings?: Prisma.XOR<Prisma.NoticeSettingsNullableScalarRelationFilter, Prisma.NoticeSettingsWhereInput> | null
   notices?: Prisma.NoticeListRelationFilter
   noticeMails?: Prisma.NoticeMailListRelationFilter
@@ -489,6 +491,8 @@ export type CourierOrderByWithRelationInput = {
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
   checks?: Prisma.IntegrationCheckOrderByRelationAggregateInput
   feeds?: Prisma.FeedOrderByRelationAggregateInput
+  trackingSettings?: Prisma.TrackingSettingsOrderByWithRelationInput
+  trackingLinks?: Prisma.TrackingLinkOrderByRelationAggregateInput
   noticeSettings?: Prisma.NoticeSettingsOrderByWithRelationInput
   notices?: Prisma.NoticeOrderByRelationAggregateInput
   noticeMails?: Prisma.NoticeMailOrderByRelationAggregateInput
@@ -556,6 +560,8 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
   feeds?: Prisma.FeedListRelationFilter
+  trackingSettings?: Prisma.XOR<Prisma.TrackingSettingsNullableScalarRelationFilter, Prisma.TrackingSettingsWhereInput> | null
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
   noticeSettings?: Prisma.XOR<Prisma.NoticeSettingsNullableScalarRelationFilter, Prisma.NoticeSettingsWhereInput> | null
   notices?: Prisma.NoticeListRelationFilter
   noticeMails?: Prisma.NoticeMailListRelationFilter
@@ -692,6 +698,8 @@ export type CourierCreateInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -752,6 +760,8 @@ export type CourierUncheckedCreateInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -812,6 +822,8 @@ export type CourierUpdateInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -872,6 +884,8 @@ export type CourierUncheckedUpdateInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -1520,6 +1534,34 @@ export type CourierUpdateOneRequiredWithoutCarrierStatesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutCarrierStatesInput, Prisma.CourierUpdateWithoutCarrierStatesInput>, Prisma.CourierUncheckedUpdateWithoutCarrierStatesInput>
 }
 
+export type CourierCreateNestedOneWithoutTrackingSettingsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingSettingsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutTrackingSettingsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingSettingsInput
+  upsert?: Prisma.CourierUpsertWithoutTrackingSettingsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTrackingSettingsInput, Prisma.CourierUpdateWithoutTrackingSettingsInput>, Prisma.CourierUncheckedUpdateWithoutTrackingSettingsInput>
+}
+
+export type CourierCreateNestedOneWithoutTrackingLinksInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingLinksInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutTrackingLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTrackingLinksInput
+  upsert?: Prisma.CourierUpsertWithoutTrackingLinksInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTrackingLinksInput, Prisma.CourierUpdateWithoutTrackingLinksInput>, Prisma.CourierUncheckedUpdateWithoutTrackingLinksInput>
+}
+
 export type CourierCreateNestedOneWithoutNoticeSettingsInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutNoticeSettingsInput, Prisma.CourierUncheckedCreateWithoutNoticeSettingsInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutNoticeSettingsInput
@@ -1622,6 +1664,8 @@ export type CourierCreateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -1681,6 +1725,8 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -1803,6 +1849,8 @@ export type CourierCreateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -1862,6 +1910,8 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -1937,6 +1987,8 @@ export type CourierUpdateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -1996,6 +2048,8 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -2055,6 +2109,8 @@ export type CourierCreateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -2114,6 +2170,8 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -2189,6 +2247,8 @@ export type CourierUpdateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -2248,6 +2308,8 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -2307,6 +2369,8 @@ export type CourierCreateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -2366,6 +2430,8 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -2441,6 +2507,8 @@ export type CourierUpdateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -2500,6 +2568,8 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -2559,6 +2629,8 @@ export type CourierCreateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -2618,6 +2690,8 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -2693,6 +2767,8 @@ export type CourierUpdateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -2752,6 +2828,8 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -2812,6 +2890,8 @@ export type CourierCreateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -2871,6 +2951,8 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -2946,6 +3028,8 @@ export type CourierUpdateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -3005,6 +3089,8 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -3063,6 +3149,8 @@ export type CourierCreateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -3122,6 +3210,8 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -3197,6 +3287,8 @@ export type CourierUpdateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -3256,6 +3348,8 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -3315,6 +3409,8 @@ export type CourierCreateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -3374,6 +3470,8 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -3449,6 +3547,8 @@ export type CourierUpdateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -3508,6 +3608,8 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -3567,6 +3669,8 @@ export type CourierCreateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -3626,6 +3730,8 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -3701,6 +3807,8 @@ export type CourierUpdateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -3760,6 +3868,8 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -3819,6 +3929,8 @@ export type CourierCreateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -3878,6 +3990,8 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -3953,6 +4067,8 @@ export type CourierUpdateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -4012,6 +4128,8 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -4071,6 +4189,8 @@ export type CourierCreateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -4130,6 +4250,8 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -4205,6 +4327,8 @@ export type CourierUpdateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -4264,6 +4388,8 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -4323,6 +4449,8 @@ export type CourierCreateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -4382,6 +4510,8 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -4457,6 +4587,8 @@ export type CourierUpdateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -4516,6 +4648,8 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -4575,6 +4709,8 @@ export type CourierCreateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -4634,6 +4770,8 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -4709,6 +4847,8 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -4768,6 +4908,8 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -4827,6 +4969,8 @@ export type CourierCreateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -4886,6 +5030,8 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -4961,6 +5107,8 @@ export type CourierUpdateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -5020,6 +5168,8 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -5080,6 +5230,8 @@ export type CourierCreateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -5139,6 +5291,8 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -5214,6 +5368,8 @@ export type CourierUpdateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -5273,6 +5429,8 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -5331,6 +5489,8 @@ export type CourierCreateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -5390,6 +5550,8 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -5465,6 +5627,8 @@ export type CourierUpdateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -5524,6 +5688,8 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -5583,6 +5749,8 @@ export type CourierCreateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -5642,6 +5810,8 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -5717,6 +5887,8 @@ export type CourierUpdateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -5776,6 +5948,8 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -5836,6 +6010,8 @@ export type CourierCreateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -5895,6 +6071,8 @@ export type CourierUncheckedCreateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -5970,6 +6148,8 @@ export type CourierUpdateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -6029,6 +6209,8 @@ export type CourierUncheckedUpdateWithoutSandboxesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -6088,6 +6270,8 @@ export type CourierCreateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -6147,6 +6331,8 @@ export type CourierUncheckedCreateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -6222,6 +6408,8 @@ export type CourierUpdateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -6281,6 +6469,8 @@ export type CourierUncheckedUpdateWithoutSandboxClocksInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -6340,6 +6530,8 @@ export type CourierCreateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -6399,6 +6591,8 @@ export type CourierUncheckedCreateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -6474,6 +6668,8 @@ export type CourierUpdateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -6533,6 +6729,8 @@ export type CourierUncheckedUpdateWithoutSandboxLivesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -6592,6 +6790,8 @@ export type CourierCreateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -6651,6 +6851,8 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -6726,6 +6928,8 @@ export type CourierUpdateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -6785,6 +6989,8 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -6843,6 +7049,8 @@ export type CourierCreateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -6902,6 +7110,8 @@ export type CourierUncheckedCreateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -6977,6 +7187,8 @@ export type CourierUpdateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -7036,6 +7248,8 @@ export type CourierUncheckedUpdateWithoutFeedsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -7096,6 +7310,8 @@ export type CourierCreateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -7155,6 +7371,8 @@ export type CourierUncheckedCreateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -7230,6 +7448,8 @@ export type CourierUpdateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -7289,10 +7509,532 @@ export type CourierUncheckedUpdateWithoutCarrierStatesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutTrackingSettingsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutTrackingSettingsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutTrackingSettingsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+}
+
+export type CourierUpsertWithoutTrackingSettingsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingSettingsInput, Prisma.CourierUncheckedUpdateWithoutTrackingSettingsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingSettingsInput, Prisma.CourierUncheckedCreateWithoutTrackingSettingsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutTrackingSettingsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingSettingsInput, Prisma.CourierUncheckedUpdateWithoutTrackingSettingsInput>
+}
+
+export type CourierUpdateWithoutTrackingSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutTrackingSettingsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutTrackingLinksInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutTrackingLinksInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
+  carrierStates?: Prisma.CarrierStateUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutCourierInput
+  sandboxClocks?: Prisma.SandboxClockUncheckedCreateNestedManyWithoutCourierInput
+  sandboxLives?: Prisma.SandboxLifeUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutTrackingLinksInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+}
+
+export type CourierUpsertWithoutTrackingLinksInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingLinksInput, Prisma.CourierUncheckedUpdateWithoutTrackingLinksInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTrackingLinksInput, Prisma.CourierUncheckedCreateWithoutTrackingLinksInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutTrackingLinksInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutTrackingLinksInput, Prisma.CourierUncheckedUpdateWithoutTrackingLinksInput>
+}
+
+export type CourierUpdateWithoutTrackingLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutCourierNestedInput
+  sandboxClocks?: Prisma.SandboxClockUpdateManyWithoutCourierNestedInput
+  sandboxLives?: Prisma.SandboxLifeUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutTrackingLinksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
+  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
+  noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
+  carrierStates?: Prisma.CarrierStateUncheckedUpdateManyWithoutCourierNestedInput
   apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
@@ -7348,6 +8090,8 @@ export type CourierCreateWithoutNoticeSettingsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
   noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
@@ -7407,6 +8151,8 @@ export type CourierUncheckedCreateWithoutNoticeSettingsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
@@ -7482,6 +8228,8 @@ export type CourierUpdateWithoutNoticeSettingsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
@@ -7541,6 +8289,8 @@ export type CourierUncheckedUpdateWithoutNoticeSettingsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
@@ -7600,6 +8350,8 @@ export type CourierCreateWithoutNoticesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
   noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
@@ -7659,6 +8411,8 @@ export type CourierUncheckedCreateWithoutNoticesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
@@ -7734,6 +8488,8 @@ export type CourierUpdateWithoutNoticesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
@@ -7793,6 +8549,8 @@ export type CourierUncheckedUpdateWithoutNoticesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
@@ -7852,6 +8610,8 @@ export type CourierCreateWithoutNoticeMailsInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeChoices?: Prisma.NoticeChoiceCreateNestedManyWithoutCourierInput
@@ -7911,6 +8671,8 @@ export type CourierUncheckedCreateWithoutNoticeMailsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedCreateNestedManyWithoutCourierInput
@@ -7986,6 +8748,8 @@ export type CourierUpdateWithoutNoticeMailsInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUpdateManyWithoutCourierNestedInput
@@ -8045,6 +8809,8 @@ export type CourierUncheckedUpdateWithoutNoticeMailsInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeChoices?: Prisma.NoticeChoiceUncheckedUpdateManyWithoutCourierNestedInput
@@ -8104,6 +8870,8 @@ export type CourierCreateWithoutNoticeChoicesInput = {
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCourierInput
@@ -8163,6 +8931,8 @@ export type CourierUncheckedCreateWithoutNoticeChoicesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCourierInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedCreateNestedOneWithoutCourierInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCourierInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedCreateNestedOneWithoutCourierInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCourierInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCourierInput
@@ -8238,6 +9008,8 @@ export type CourierUpdateWithoutNoticeChoicesInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -8297,6 +9069,8 @@ export type CourierUncheckedUpdateWithoutNoticeChoicesInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -8388,6 +9162,8 @@ export type CourierUpdateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCourierNestedInput
@@ -8447,6 +9223,8 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCourierNestedInput
+  trackingSettings?: Prisma.TrackingSettingsUncheckedUpdateOneWithoutCourierNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCourierNestedInput
   noticeSettings?: Prisma.NoticeSettingsUncheckedUpdateOneWithoutCourierNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCourierNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCourierNestedInput
@@ -8513,6 +9291,7 @@ export type CourierCountOutputType = {
   syncRuns: number
   checks: number
   feeds: number
+  trackingLinks: number
   notices: number
   noticeMails: number
   noticeChoices: number
@@ -8540,6 +9319,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   checks?: boolean | CourierCountOutputTypeCountChecksArgs
   feeds?: boolean | CourierCountOutputTypeCountFeedsArgs
+  trackingLinks?: boolean | CourierCountOutputTypeCountTrackingLinksArgs
   notices?: boolean | CourierCountOutputTypeCountNoticesArgs
   noticeMails?: boolean | CourierCountOutputTypeCountNoticeMailsArgs
   noticeChoices?: boolean | CourierCountOutputTypeCountNoticeChoicesArgs
@@ -8663,6 +9443,13 @@ export type CourierCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.E
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountTrackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TrackingLinkWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.NoticeWhereInput
 }
@@ -8779,6 +9566,8 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  trackingSettings?: boolean | Prisma.Courier$trackingSettingsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Courier$trackingLinksArgs<ExtArgs>
   noticeSettings?: boolean | Prisma.Courier$noticeSettingsArgs<ExtArgs>
   notices?: boolean | Prisma.Courier$noticesArgs<ExtArgs>
   noticeMails?: boolean | Prisma.Courier$noticeMailsArgs<ExtArgs>
@@ -8915,6 +9704,8 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   feeds?: boolean | Prisma.Courier$feedsArgs<ExtArgs>
+  trackingSettings?: boolean | Prisma.Courier$trackingSettingsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Courier$trackingLinksArgs<ExtArgs>
   noticeSettings?: boolean | Prisma.Courier$noticeSettingsArgs<ExtArgs>
   notices?: boolean | Prisma.Courier$noticesArgs<ExtArgs>
   noticeMails?: boolean | Prisma.Courier$noticeMailsArgs<ExtArgs>
@@ -8954,6 +9745,8 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
     checks: Prisma.$IntegrationCheckPayload<ExtArgs>[]
     feeds: Prisma.$FeedPayload<ExtArgs>[]
+    trackingSettings: Prisma.$TrackingSettingsPayload<ExtArgs> | null
+    trackingLinks: Prisma.$TrackingLinkPayload<ExtArgs>[]
     noticeSettings: Prisma.$NoticeSettingsPayload<ExtArgs> | null
     notices: Prisma.$NoticePayload<ExtArgs>[]
     noticeMails: Prisma.$NoticeMailPayload<ExtArgs>[]
@@ -9426,6 +10219,8 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checks<T extends Prisma.Courier$checksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$checksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IntegrationCheckPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   feeds<T extends Prisma.Courier$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  trackingSettings<T extends Prisma.Courier$trackingSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$trackingSettingsArgs<ExtArgs>>): Prisma.Prisma__TrackingSettingsClient<runtime.Types.Result.GetResult<Prisma.$TrackingSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  trackingLinks<T extends Prisma.Courier$trackingLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$trackingLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TrackingLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   noticeSettings<T extends Prisma.Courier$noticeSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticeSettingsArgs<ExtArgs>>): Prisma.Prisma__NoticeSettingsClient<runtime.Types.Result.GetResult<Prisma.$NoticeSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   notices<T extends Prisma.Courier$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   noticeMails<T extends Prisma.Courier$noticeMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$noticeMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticeMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -10250,6 +11045,49 @@ export type Courier$feedsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Courier.trackingSettings
+ */
+export type Courier$trackingSettingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingSettings
+   */
+  select?: Prisma.TrackingSettingsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingSettings
+   */
+  omit?: Prisma.TrackingSettingsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingSettingsInclude<ExtArgs> | null
+  where?: Prisma.TrackingSettingsWhereInput
+}
+
+/**
+ * Courier.trackingLinks
+ */
+export type Courier$trackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingLink
+   */
+  select?: Prisma.TrackingLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingLink
+   */
+  omit?: Prisma.TrackingLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingLinkInclude<ExtArgs> | null
+  where?: Prisma.TrackingLinkWhereInput
+  orderBy?: Prisma.TrackingLinkOrderByWithRelationInput | Prisma.TrackingLinkOrderByWithRelationInput[]
+  cursor?: Prisma.TrackingLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TrackingLinkScalarFieldEnum | Prisma.TrackingLinkScalarFieldEnum[]
 }
 
 /**

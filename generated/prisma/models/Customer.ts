@@ -232,6 +232,7 @@ export type CustomerWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   feeds?: Prisma.FeedListRelationFilter
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
   notices?: Prisma.NoticeListRelationFilter
   noticeMails?: Prisma.NoticeMailListRelationFilter
 }
@@ -250,6 +251,7 @@ export type CustomerOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
   feeds?: Prisma.FeedOrderByRelationAggregateInput
+  trackingLinks?: Prisma.TrackingLinkOrderByRelationAggregateInput
   notices?: Prisma.NoticeOrderByRelationAggregateInput
   noticeMails?: Prisma.NoticeMailOrderByRelationAggregateInput
 }
@@ -273,6 +275,7 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   feeds?: Prisma.FeedListRelationFilter
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
   notices?: Prisma.NoticeListRelationFilter
   noticeMails?: Prisma.NoticeMailListRelationFilter
 }, "tenantId_id" | "tenantId_courierId_userCode">
@@ -323,6 +326,7 @@ export type CustomerCreateInput = {
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
@@ -340,6 +344,7 @@ export type CustomerUncheckedCreateInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
@@ -356,6 +361,7 @@ export type CustomerUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
@@ -373,6 +379,7 @@ export type CustomerUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
 }
@@ -548,6 +555,20 @@ export type CustomerUpdateOneWithoutFeedsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutFeedsInput, Prisma.CustomerUpdateWithoutFeedsInput>, Prisma.CustomerUncheckedUpdateWithoutFeedsInput>
 }
 
+export type CustomerCreateNestedOneWithoutTrackingLinksInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutTrackingLinksInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutTrackingLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutTrackingLinksInput
+  upsert?: Prisma.CustomerUpsertWithoutTrackingLinksInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutTrackingLinksInput, Prisma.CustomerUpdateWithoutTrackingLinksInput>, Prisma.CustomerUncheckedUpdateWithoutTrackingLinksInput>
+}
+
 export type CustomerCreateNestedOneWithoutNoticesInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutNoticesInput, Prisma.CustomerUncheckedCreateWithoutNoticesInput>
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutNoticesInput
@@ -587,6 +608,7 @@ export type CustomerCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
@@ -602,6 +624,7 @@ export type CustomerUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
@@ -660,6 +683,7 @@ export type CustomerCreateWithoutFeedsInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
@@ -676,6 +700,7 @@ export type CustomerUncheckedCreateWithoutFeedsInput = {
   isActive?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
@@ -707,6 +732,7 @@ export type CustomerUpdateWithoutFeedsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
@@ -723,6 +749,89 @@ export type CustomerUncheckedUpdateWithoutFeedsInput = {
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutTrackingLinksInput = {
+  id: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
+  feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutTrackingLinksInput = {
+  tenantId: string
+  id: string
+  courierId: string
+  userCode: string
+  firstName: string
+  lastName: string
+  branch?: string | null
+  email?: string | null
+  isActive?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
+  noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutTrackingLinksInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+}
+
+export type CustomerUpsertWithoutTrackingLinksInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutTrackingLinksInput, Prisma.CustomerUncheckedUpdateWithoutTrackingLinksInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutTrackingLinksInput, Prisma.CustomerUncheckedCreateWithoutTrackingLinksInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutTrackingLinksInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutTrackingLinksInput, Prisma.CustomerUncheckedUpdateWithoutTrackingLinksInput>
+}
+
+export type CustomerUpdateWithoutTrackingLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
+  feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
+  noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutTrackingLinksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.StringFieldUpdateOperationsInput | string
+  firstName?: Prisma.StringFieldUpdateOperationsInput | string
+  lastName?: Prisma.StringFieldUpdateOperationsInput | string
+  branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
 }
@@ -739,6 +848,7 @@ export type CustomerCreateWithoutNoticesInput = {
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailCreateNestedManyWithoutCustomerInput
 }
 
@@ -755,6 +865,7 @@ export type CustomerUncheckedCreateWithoutNoticesInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
   noticeMails?: Prisma.NoticeMailUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -786,6 +897,7 @@ export type CustomerUpdateWithoutNoticesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
 
@@ -802,6 +914,7 @@ export type CustomerUncheckedUpdateWithoutNoticesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -817,6 +930,7 @@ export type CustomerCreateWithoutNoticeMailsInput = {
   updatedAt?: Date | string
   courier: Prisma.CourierCreateNestedOneWithoutCustomersInput
   feeds?: Prisma.FeedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeCreateNestedManyWithoutCustomerInput
 }
 
@@ -833,6 +947,7 @@ export type CustomerUncheckedCreateWithoutNoticeMailsInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   feeds?: Prisma.FeedUncheckedCreateNestedManyWithoutCustomerInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutCustomerInput
   notices?: Prisma.NoticeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -864,6 +979,7 @@ export type CustomerUpdateWithoutNoticeMailsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneRequiredWithoutCustomersNestedInput
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -880,6 +996,7 @@ export type CustomerUncheckedUpdateWithoutNoticeMailsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -906,6 +1023,7 @@ export type CustomerUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUpdateManyWithoutCustomerNestedInput
 }
@@ -921,6 +1039,7 @@ export type CustomerUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   feeds?: Prisma.FeedUncheckedUpdateManyWithoutCustomerNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutCustomerNestedInput
   notices?: Prisma.NoticeUncheckedUpdateManyWithoutCustomerNestedInput
   noticeMails?: Prisma.NoticeMailUncheckedUpdateManyWithoutCustomerNestedInput
 }
@@ -944,12 +1063,14 @@ export type CustomerUncheckedUpdateManyWithoutCourierInput = {
 
 export type CustomerCountOutputType = {
   feeds: number
+  trackingLinks: number
   notices: number
   noticeMails: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   feeds?: boolean | CustomerCountOutputTypeCountFeedsArgs
+  trackingLinks?: boolean | CustomerCountOutputTypeCountTrackingLinksArgs
   notices?: boolean | CustomerCountOutputTypeCountNoticesArgs
   noticeMails?: boolean | CustomerCountOutputTypeCountNoticeMailsArgs
 }
@@ -969,6 +1090,13 @@ export type CustomerCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Ext
  */
 export type CustomerCountOutputTypeCountFeedsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.FeedWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountTrackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TrackingLinkWhereInput
 }
 
 /**
@@ -1000,6 +1128,7 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   updatedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Customer$trackingLinksArgs<ExtArgs>
   notices?: boolean | Prisma.Customer$noticesArgs<ExtArgs>
   noticeMails?: boolean | Prisma.Customer$noticeMailsArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
@@ -1053,6 +1182,7 @@ export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   feeds?: boolean | Prisma.Customer$feedsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Customer$trackingLinksArgs<ExtArgs>
   notices?: boolean | Prisma.Customer$noticesArgs<ExtArgs>
   noticeMails?: boolean | Prisma.Customer$noticeMailsArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
@@ -1069,6 +1199,7 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   objects: {
     courier: Prisma.$CourierPayload<ExtArgs>
     feeds: Prisma.$FeedPayload<ExtArgs>[]
+    trackingLinks: Prisma.$TrackingLinkPayload<ExtArgs>[]
     notices: Prisma.$NoticePayload<ExtArgs>[]
     noticeMails: Prisma.$NoticeMailPayload<ExtArgs>[]
   }
@@ -1480,6 +1611,7 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   readonly [Symbol.toStringTag]: "PrismaPromise"
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   feeds<T extends Prisma.Customer$feedsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$feedsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FeedPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  trackingLinks<T extends Prisma.Customer$trackingLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$trackingLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TrackingLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   notices<T extends Prisma.Customer$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   noticeMails<T extends Prisma.Customer$noticeMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$noticeMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$NoticeMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -1944,6 +2076,30 @@ export type Customer$feedsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.FeedScalarFieldEnum | Prisma.FeedScalarFieldEnum[]
+}
+
+/**
+ * Customer.trackingLinks
+ */
+export type Customer$trackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingLink
+   */
+  select?: Prisma.TrackingLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingLink
+   */
+  omit?: Prisma.TrackingLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingLinkInclude<ExtArgs> | null
+  where?: Prisma.TrackingLinkWhereInput
+  orderBy?: Prisma.TrackingLinkOrderByWithRelationInput | Prisma.TrackingLinkOrderByWithRelationInput[]
+  cursor?: Prisma.TrackingLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TrackingLinkScalarFieldEnum | Prisma.TrackingLinkScalarFieldEnum[]
 }
 
 /**

@@ -389,6 +389,7 @@ export type PackageWhereInput = {
   weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
   labelJobs?: Prisma.LabelJobListRelationFilter
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
 }
 
 export type PackageOrderByWithRelationInput = {
@@ -425,6 +426,7 @@ export type PackageOrderByWithRelationInput = {
   weight?: Prisma.PackageWeightOrderByWithRelationInput
   billLine?: Prisma.BillLineOrderByWithRelationInput
   labelJobs?: Prisma.LabelJobOrderByRelationAggregateInput
+  trackingLinks?: Prisma.TrackingLinkOrderByRelationAggregateInput
 }
 
 export type PackageWhereUniqueInput = Prisma.AtLeast<{
@@ -467,6 +469,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
   labelJobs?: Prisma.LabelJobListRelationFilter
+  trackingLinks?: Prisma.TrackingLinkListRelationFilter
 }, "tenantId_id" | "tenantId_houseNumber" | "tenantId_trackingKey">
 
 export type PackageOrderByWithAggregationInput = {
@@ -560,6 +563,7 @@ export type PackageCreateInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateInput = {
@@ -592,6 +596,7 @@ export type PackageUncheckedCreateInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUpdateInput = {
@@ -623,6 +628,7 @@ export type PackageUpdateInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateInput = {
@@ -655,6 +661,7 @@ export type PackageUncheckedUpdateInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateManyInput = {
@@ -1111,6 +1118,20 @@ export type PackageUpdateOneWithoutBillLineNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutBillLineInput, Prisma.PackageUpdateWithoutBillLineInput>, Prisma.PackageUncheckedUpdateWithoutBillLineInput>
 }
 
+export type PackageCreateNestedOneWithoutTrackingLinksInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutTrackingLinksInput, Prisma.PackageUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutTrackingLinksInput
+  connect?: Prisma.PackageWhereUniqueInput
+}
+
+export type PackageUpdateOneRequiredWithoutTrackingLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutTrackingLinksInput, Prisma.PackageUncheckedCreateWithoutTrackingLinksInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutTrackingLinksInput
+  upsert?: Prisma.PackageUpsertWithoutTrackingLinksInput
+  connect?: Prisma.PackageWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutTrackingLinksInput, Prisma.PackageUpdateWithoutTrackingLinksInput>, Prisma.PackageUncheckedUpdateWithoutTrackingLinksInput>
+}
+
 export type PackageCreateWithoutCourierInput = {
   id: string
   userCode?: string | null
@@ -1139,6 +1160,7 @@ export type PackageCreateWithoutCourierInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCourierInput = {
@@ -1169,6 +1191,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCourierInput = {
@@ -1255,6 +1278,7 @@ export type PackageCreateWithoutCarrierInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCarrierInput = {
@@ -1285,6 +1309,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCarrierInput = {
@@ -1341,6 +1366,7 @@ export type PackageCreateWithoutWarehouseInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutWarehouseInput = {
@@ -1371,6 +1397,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutWarehouseInput = {
@@ -1427,6 +1454,7 @@ export type PackageCreateWithoutWeightInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutWeightInput = {
@@ -1458,6 +1486,7 @@ export type PackageUncheckedCreateWithoutWeightInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutWeightInput = {
@@ -1504,6 +1533,7 @@ export type PackageUpdateWithoutWeightInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutWeightInput = {
@@ -1535,6 +1565,7 @@ export type PackageUncheckedUpdateWithoutWeightInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutSyncInput = {
@@ -1565,6 +1596,7 @@ export type PackageCreateWithoutSyncInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutSyncInput = {
@@ -1596,6 +1628,7 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutSyncInput = {
@@ -1642,6 +1675,7 @@ export type PackageUpdateWithoutSyncInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutSyncInput = {
@@ -1673,6 +1707,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutEventsInput = {
@@ -1703,6 +1738,7 @@ export type PackageCreateWithoutEventsInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutEventsInput = {
@@ -1734,6 +1770,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutEventsInput = {
@@ -1780,6 +1817,7 @@ export type PackageUpdateWithoutEventsInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutEventsInput = {
@@ -1811,6 +1849,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutLabelJobsInput = {
@@ -1841,6 +1880,7 @@ export type PackageCreateWithoutLabelJobsInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutLabelJobsInput = {
@@ -1872,6 +1912,7 @@ export type PackageUncheckedCreateWithoutLabelJobsInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutLabelJobsInput = {
@@ -1918,6 +1959,7 @@ export type PackageUpdateWithoutLabelJobsInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutLabelJobsInput = {
@@ -1949,6 +1991,7 @@ export type PackageUncheckedUpdateWithoutLabelJobsInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutManifestInput = {
@@ -1979,6 +2022,7 @@ export type PackageCreateWithoutManifestInput = {
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutManifestInput = {
@@ -2009,6 +2053,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutManifestInput = {
@@ -2065,6 +2110,7 @@ export type PackageCreateWithoutBillLineInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutBillLineInput = {
@@ -2096,6 +2142,7 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutBillLineInput = {
@@ -2142,6 +2189,7 @@ export type PackageUpdateWithoutBillLineInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutBillLineInput = {
@@ -2172,6 +2220,149 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
+}
+
+export type PackageCreateWithoutTrackingLinksInput = {
+  id: string
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
+  carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
+  warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
+  manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
+}
+
+export type PackageUncheckedCreateWithoutTrackingLinksInput = {
+  tenantId: string
+  id: string
+  courierId?: string | null
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  carrierId?: string | null
+  warehouseId: string
+  manifestId?: string | null
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
+}
+
+export type PackageCreateOrConnectWithoutTrackingLinksInput = {
+  where: Prisma.PackageWhereUniqueInput
+  create: Prisma.XOR<Prisma.PackageCreateWithoutTrackingLinksInput, Prisma.PackageUncheckedCreateWithoutTrackingLinksInput>
+}
+
+export type PackageUpsertWithoutTrackingLinksInput = {
+  update: Prisma.XOR<Prisma.PackageUpdateWithoutTrackingLinksInput, Prisma.PackageUncheckedUpdateWithoutTrackingLinksInput>
+  create: Prisma.XOR<Prisma.PackageCreateWithoutTrackingLinksInput, Prisma.PackageUncheckedCreateWithoutTrackingLinksInput>
+  where?: Prisma.PackageWhereInput
+}
+
+export type PackageUpdateToOneWithWhereWithoutTrackingLinksInput = {
+  where?: Prisma.PackageWhereInput
+  data: Prisma.XOR<Prisma.PackageUpdateWithoutTrackingLinksInput, Prisma.PackageUncheckedUpdateWithoutTrackingLinksInput>
+}
+
+export type PackageUpdateWithoutTrackingLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
+  carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
+  warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
+  manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+}
+
+export type PackageUncheckedUpdateWithoutTrackingLinksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
@@ -2228,6 +2419,7 @@ export type PackageUpdateWithoutCourierInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCourierInput = {
@@ -2258,6 +2450,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCourierInput = {
@@ -2338,6 +2531,7 @@ export type PackageUpdateWithoutCarrierInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCarrierInput = {
@@ -2368,6 +2562,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCarrierInput = {
@@ -2448,6 +2643,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutWarehouseInput = {
@@ -2478,6 +2674,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
@@ -2558,6 +2755,7 @@ export type PackageUpdateWithoutManifestInput = {
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutManifestInput = {
@@ -2588,6 +2786,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
   labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+  trackingLinks?: Prisma.TrackingLinkUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutManifestInput = {
@@ -2623,11 +2822,13 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
 export type PackageCountOutputType = {
   events: number
   labelJobs: number
+  trackingLinks: number
 }
 
 export type PackageCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   events?: boolean | PackageCountOutputTypeCountEventsArgs
   labelJobs?: boolean | PackageCountOutputTypeCountLabelJobsArgs
+  trackingLinks?: boolean | PackageCountOutputTypeCountTrackingLinksArgs
 }
 
 /**
@@ -2652,6 +2853,13 @@ export type PackageCountOutputTypeCountEventsArgs<ExtArgs extends runtime.Types.
  */
 export type PackageCountOutputTypeCountLabelJobsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LabelJobWhereInput
+}
+
+/**
+ * PackageCountOutputType without action
+ */
+export type PackageCountOutputTypeCountTrackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TrackingLinkWhereInput
 }
 
 
@@ -2689,6 +2897,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   labelJobs?: boolean | Prisma.Package$labelJobsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Package$trackingLinksArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["package"]>
 
@@ -2792,6 +3001,7 @@ export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   labelJobs?: boolean | Prisma.Package$labelJobsArgs<ExtArgs>
+  trackingLinks?: boolean | Prisma.Package$trackingLinksArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PackageIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2819,6 +3029,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     weight: Prisma.$PackageWeightPayload<ExtArgs> | null
     billLine: Prisma.$BillLinePayload<ExtArgs> | null
     labelJobs: Prisma.$LabelJobPayload<ExtArgs>[]
+    trackingLinks: Prisma.$TrackingLinkPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -3251,6 +3462,7 @@ export interface Prisma__PackageClient<T, Null = never, ExtArgs extends runtime.
   weight<T extends Prisma.Package$weightArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$weightArgs<ExtArgs>>): Prisma.Prisma__PackageWeightClient<runtime.Types.Result.GetResult<Prisma.$PackageWeightPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   billLine<T extends Prisma.Package$billLineArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$billLineArgs<ExtArgs>>): Prisma.Prisma__BillLineClient<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   labelJobs<T extends Prisma.Package$labelJobsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$labelJobsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LabelJobPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  trackingLinks<T extends Prisma.Package$trackingLinksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$trackingLinksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TrackingLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3864,6 +4076,30 @@ export type Package$labelJobsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.LabelJobScalarFieldEnum | Prisma.LabelJobScalarFieldEnum[]
+}
+
+/**
+ * Package.trackingLinks
+ */
+export type Package$trackingLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TrackingLink
+   */
+  select?: Prisma.TrackingLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TrackingLink
+   */
+  omit?: Prisma.TrackingLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TrackingLinkInclude<ExtArgs> | null
+  where?: Prisma.TrackingLinkWhereInput
+  orderBy?: Prisma.TrackingLinkOrderByWithRelationInput | Prisma.TrackingLinkOrderByWithRelationInput[]
+  cursor?: Prisma.TrackingLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.TrackingLinkScalarFieldEnum | Prisma.TrackingLinkScalarFieldEnum[]
 }
 
 /**

@@ -1224,3 +1224,118 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
 ];
+
+const TRACKED = 'test/modules/tracking/tracking-access.test.ts';
+const SEARCHED = 'test/modules/tracking/tracking-search.test.ts';
+const PAGES_SHOWN = 'test/modules/tracking/tracking-page.test.ts';
+const PAGES_LIMITED = 'test/modules/tracking/tracking-limits.test.ts';
+const PAGES_SECRET = 'test/modules/tracking/tracking-secrecy.test.ts';
+
+/** Guards of the pages that strangers open. */
+export const TRACKING: readonly SourceMutant[] = [
+  {
+    name: 'tracking: a link is bound to the customer of its package',
+    file: 'src/modules/tracking/link-rule.ts',
+    find: 'and ${packages}.user_code = ${links}.user_code and not exists',
+    replace: 'and not exists',
+    tests: [{ file: TRACKED, titles: ['when the package gets another customer'] }],
+  },
+  {
+    name: 'tracking: a link ends when somebody else has the code of its customer',
+    file: 'src/modules/tracking/link-rule.ts',
+    find: 'and other.id <> ${links}.customer_id)',
+    replace: 'and other.id <> ${links}.customer_id and false)',
+    tests: [{ file: TRACKED, titles: ['when the code of its customer is that of somebody else'] }],
+  },
+  {
+    name: 'tracking: a link is bound to the courier of its package',
+    file: 'src/modules/tracking/link-rule.ts',
+    find: ' and ${packages}.courier_id = ${links}.courier_id\n',
+    replace: '\n',
+    tests: [{ file: TRACKED, titles: ['when the package moves to another courier'] }],
+  },
+  {
+    name: 'tracking: an inactive courier has no pages',
+    file: 'src/modules/tracking/pages/queries.ts',
+    find: 'c.id = l.courier_id and c.is_active',
+    replace: 'c.id = l.courier_id',
+    tests: [{ file: TRACKED, titles: ['or it is inactive'] }],
+  },
+  {
+    name: 'tracking: pages that are switched off are not shown',
+    file: 'src/modules/tracking/pages/queries.ts',
+    find: 's.courier_id = c.id and s.is_enabled\n',
+    replace: 's.courier_id = c.id\n',
+    tests: [{ file: TRACKED, titles: ['while its pages are off'] }],
+  },
+  {
+    name: 'tracking: the search is switched on by itself',
+    file: 'src/modules/tracking/pages/queries.ts',
+    find: 'c.is_active and s.is_search_enabled order by',
+    replace: 'c.is_active order by',
+    tests: [{ file: SEARCHED, titles: ['unless the courier has switched on both'] }],
+  },
+  {
+    name: 'tracking: what is owed is shown only if the courier allows it',
+    file: 'src/modules/tracking/pages/queries.ts',
+    find: 'case when s.shows_amount_due then l.amount_due end',
+    replace: 'l.amount_due',
+    tests: [{ file: PAGES_SHOWN, titles: ['only if its settings allow it'] }],
+  },
+  {
+    name: 'tracking: a page ends after the parcel has arrived',
+    file: 'src/modules/tracking/pages/queries.ts',
+    find: "${isOfLink('p', 'l')} and ${isShown('p')}\n    join customers",
+    replace: "${isOfLink('p', 'l')}\n    join customers",
+    tests: [{ file: PAGES_SHOWN, titles: ['a page ends 90 days after'] }],
+  },
+  {
+    name: 'tracking: an address has a limit of pages',
+    file: 'src/modules/tracking/pages/limits.ts',
+    find: 'await pages.consume(who);',
+    replace: '',
+    tests: [{ file: PAGES_LIMITED, titles: ['an address is refused after 240 pages'] }],
+  },
+  {
+    name: 'tracking: an address has a limit of searches',
+    file: 'src/modules/tracking/pages/show.ts',
+    find: 'await limits.countSearch(who);',
+    replace: '',
+    tests: [{ file: SEARCHED, titles: ['an address has 30 searches per hour'] }],
+  },
+  {
+    name: 'tracking: a right name after five wrong ones is answered as a wrong one',
+    file: 'src/modules/tracking/pages/show.ts',
+    find: 'if (!parcel || !isRight || !isAllowed)',
+    replace: 'if (!parcel || !isRight)',
+    tests: [{ file: SEARCHED, titles: ['after five wrong names in an hour'] }],
+  },
+  {
+    name: 'tracking: a right name gives its attempt back',
+    file: 'src/modules/tracking/pages/show.ts',
+    find: 'await giveBack();',
+    replace: '',
+    tests: [{ file: SEARCHED, titles: ['a right name may be repeated'] }],
+  },
+  {
+    name: 'tracking: a search finds parcels of its courier only',
+    file: 'src/modules/tracking/pages/queries.ts',
+    find: 'c.id = p.courier_id and upper(c.code) = upper(${code})',
+    replace: 'c.id = p.courier_id and ${code}::text is not null',
+    tests: [{ file: SEARCHED, titles: ['answers the same to a wrong name'] }],
+  },
+  {
+    name: 'tracking: no key is in the log',
+    file: 'src/platform/logging/request-log.ts',
+    find: "const path = withoutKey(url.split(/\\?|%3f/i)[0] ?? '');",
+    replace: "const path = url.split(/\\?|%3f/i)[0] ?? '';",
+    tests: [{ file: PAGES_SECRET, titles: ['a key is in no log'] }],
+  },
+  {
+    name: 'tracking: requests for one package wait for each other',
+    file: 'src/modules/tracking/queries.ts',
+    find: ' for no key update of p`',
+    replace: '`',
+    tests: [{ file: TRACKED, titles: ['of 100 requests at once'] }],
+  },
+];

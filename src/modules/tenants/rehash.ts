@@ -23,9 +23,10 @@ const selectOf = (column: LookupColumn) => (ctx: SystemContext, range: BatchRang
 const REMEDIES: Record<LookupColumn['purpose'], string> = {
   api_key: "the API key cannot be decrypted. Create a new one in the courier's settings.",
   service_token: 'the service token cannot be decrypted. Rotate it.',
+  tracking_link: 'the key of the tracking link cannot be decrypted. Replace the link.',
 };
 
-/** Counts the API keys and service tokens that cannot be decrypted, so that their hash cannot be made, and prints each. Changes nothing. */
+/** Counts the API keys, service tokens and tracking links that cannot be decrypted, so that their hash cannot be made, and prints each. Changes nothing. */
 export async function countUnopened(
   db: Db,
   secrets: Secrets,
@@ -45,7 +46,7 @@ export async function countUnopened(
   return unopened;
 }
 
-/** Counts the API keys and service tokens whose hash another LOOKUP_KEY has made. Changes nothing. Those that cannot be decrypted are not counted. */
+/** Counts the API keys, service tokens and tracking links whose hash another LOOKUP_KEY has made. Changes nothing. Those that cannot be decrypted are not counted. */
 export async function countOtherHashes(db: Db, secrets: Secrets, tenantIds: string[]): Promise<number> {
   let others = 0;
   for (const column of LOOKUP_COLUMNS)
@@ -68,7 +69,7 @@ export async function rehashLookups(
   secrets: Secrets,
   tenantIds: string[],
 ): Promise<Record<LookupColumn['purpose'], number>> {
-  const rehashed = { api_key: 0, service_token: 0 };
+  const rehashed = { api_key: 0, service_token: 0, tracking_link: 0 };
   for (const column of LOOKUP_COLUMNS)
     for (const tenantId of tenantIds)
       await forEachBatch(contextsOf(db, tenantId), selectOf(column), async (ctx, batch) => {

@@ -5,10 +5,17 @@ import type { SystemScope } from '../../platform/db/scope.js';
 
 /** A column that contains encrypted secrets. */
 export type SecretColumn = {
-  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails' | 'service_tokens' | 'feeds';
+  table:
+    | 'couriers'
+    | 'users'
+    | 'idempotency_keys'
+    | 'account_mails'
+    | 'service_tokens'
+    | 'feeds'
+    | 'tracking_links';
   column: string;
   field: EncryptionContext['field'];
-  /** Whether rows expire, so that there are many and old keys are only in the oldest. */
+  /** Whether there are many rows, and old keys are only in the oldest. */
   expires?: true;
 };
 
@@ -21,6 +28,7 @@ export const SECRET_COLUMNS: SecretColumn[] = [
   { table: 'service_tokens', column: 'previous_digest_cipher', field: 'previous_service_token' },
   { table: 'feeds', column: 'secret_cipher', field: 'feed_secret' },
   { table: 'feeds', column: 'previous_cipher', field: 'previous_feed_secret' },
+  { table: 'tracking_links', column: 'key_cipher', field: 'tracking_key', expires: true },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
   { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
   { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer', expires: true },
@@ -40,7 +48,7 @@ export function selectSecrets(
     order by t.id limit ${limit}::int`;
 }
 
-/** Rows of each version of a key, at most three. Of columns whose rows expire, only the oldest and the newest rows are read. */
+/** Rows of each version of a key, at most three. Of columns with many rows, only the oldest and the newest rows are read. */
 export function sampleSecrets(ctx: SystemScope, { table, column, expires }: SecretColumn): Sql<StoredSecret> {
   const stored = sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
     where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null`;
@@ -77,11 +85,11 @@ export const countKeyVersions = (
 
 /** A credential that is looked up by a keyed hash, and stored encrypted too, so that its hash can be made again. */
 export type LookupColumn = {
-  table: 'couriers' | 'service_tokens';
-  hash: 'api_key_hash' | 'token_hash' | 'previous_hash';
-  cipher: 'api_key_cipher' | 'digest_cipher' | 'previous_digest_cipher';
+  table: 'couriers' | 'service_tokens' | 'tracking_links';
+  hash: 'api_key_hash' | 'token_hash' | 'previous_hash' | 'key_hash';
+  cipher: 'api_key_cipher' | 'digest_cipher' | 'previous_digest_cipher' | 'key_cipher';
   field: EncryptionContext['field'];
-  purpose: 'api_key' | 'service_token';
+  purpose: 'api_key' | 'service_token' | 'tracking_link';
 };
 
 export const LOOKUP_COLUMNS: LookupColumn[] = [
@@ -99,6 +107,13 @@ export const LOOKUP_COLUMNS: LookupColumn[] = [
     cipher: 'previous_digest_cipher',
     field: 'previous_service_token',
     purpose: 'service_token',
+  },
+  {
+    table: 'tracking_links',
+    hash: 'key_hash',
+    cipher: 'key_cipher',
+    field: 'tracking_key',
+    purpose: 'tracking_link',
   },
 ];
 

@@ -22,6 +22,7 @@ export type EncryptionContext = {
     | 'webhook_previous_secret'
     | 'feed_secret'
     | 'previous_feed_secret'
+    | 'tracking_key'
     | 'idempotent_answer'
     | 'mail_secret';
 };
@@ -29,6 +30,7 @@ export type EncryptionContext = {
 type LookupPurpose =
   | 'api_key'
   | 'service_token'
+  | 'tracking_link'
   | 'preauth_token'
   | 'notice_link'
   | 'backup_code'

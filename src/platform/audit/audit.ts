@@ -15,6 +15,7 @@ export type AuditFact = {
     | 'user'
     | 'service_token'
     | 'feed'
+    | 'tracking_link'
     | 'courier'
     | 'customer'
     | 'customer_sync'

@@ -23,6 +23,9 @@ const EVERYWHERE = {
   searchCustomers: 'the palette',
   resolveScan: 'the palette',
   getCourierLogo: 'public: the picture of a logo, which Profile of a courier shows',
+  getTrackingPage: 'public: a page for customers of couriers',
+  getTrackingSearch: 'public: a page for customers of couriers',
+  submitTrackingSearch: 'public: a page for customers of couriers',
 };
 
 /** For programs. No person calls them. */

@@ -149,8 +149,11 @@ describe('the document for code generators', () => {
       'getContractJson',
       'getContractYaml',
       'getSdkContract',
+      'getTrackingPage',
+      'getTrackingSearch',
       'receiveFeedEvent',
       'submitPrealertWithoutSuffix',
+      'submitTrackingSearch',
     ]);
     const kept = operationsOf(sdk).map(({ operationId }) => operationId);
     expect(operationIds.filter((id) => !kept.includes(id)).sort()).toEqual(

@@ -5,6 +5,7 @@ import { feedsEn } from '../../../console/src/integration/feeds/texts-en.js';
 import { feedsEs } from '../../../console/src/integration/feeds/texts-es.js';
 import { manifestHistoryTexts } from '../../../console/src/flights/history/texts.js';
 import { sandboxTexts } from '../../../console/src/integration/sandbox/texts.js';
+import { trackingTexts } from '../../../console/src/integration/tracking/texts.js';
 import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { paymentTexts } from '../../../console/src/office/pages/bills/payment-texts.js';
 import { officeManifestsTexts } from '../../../console/src/office/pages/manifests/texts.js';
@@ -61,6 +62,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...callsEn,
     ...feedsEn,
     ...sandboxTexts.en,
+    ...trackingTexts.en,
     ...manifestHistoryTexts.en,
     ...paymentTexts.en,
     ...officeManifestsTexts.en,
@@ -90,6 +92,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...callsEs,
     ...feedsEs,
     ...sandboxTexts.es,
+    ...trackingTexts.es,
     ...manifestHistoryTexts.es,
     ...paymentTexts.es,
     ...officeManifestsTexts.es,

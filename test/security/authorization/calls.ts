@@ -1,3 +1,4 @@
+import { insertTrackingLinks } from '../../support/fixture/tracking.js';
 import { DEMO } from '../../../fixtures/demo/demo.js';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -585,6 +586,24 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'delete', feed_id: await newFeed(owner, target) },
   }),
   receiveFeedEvent: ({ courierId }) => ({ query: { feed_id: courierId }, body: {} }),
+  getTrackingLink: ({ packageId }) => ({ query: { package_id: packageId } }),
+  'create a tracking link': ({ packageId }) => ({ body: { action: 'create', package_id: packageId } }),
+  'replace a tracking link': ({ packageId }) => ({ body: { action: 'replace', package_id: packageId } }),
+  'set an amount due': ({ packageId }) => ({
+    body: { action: 'set_amount_due', package_id: packageId, amount_due: 18.5 },
+  }),
+  'end a tracking link': async ({ packageId }, _own, { owner }) => {
+    await insertTrackingLinks(owner);
+    return { body: { action: 'end', package_id: packageId } };
+  },
+  getTrackingSettings: ({ courierId }) => ({ query: { courier_id: courierId } }),
+  updateTrackingSettings: ({ courierId }) => ({ body: { courier_id: courierId, transit_days: 3 } }),
+  getTrackingPage: () => ({ path: { key: 'Zk3vQm8sT1yLr0bHcN5xWg' } }),
+  getTrackingSearch: () => ({ query: { courier: 'IEX' } }),
+  submitTrackingSearch: () => ({
+    query: { courier: 'IEX' },
+    urlencoded: { tracking_number: freshNumber(), last_name: 'Brown' },
+  }),
   getNoticeSettings: ({ courierId }) => ({ query: { courier_id: courierId } }),
   updateNoticeSettings: ({ courierId }) => ({ body: { courier_id: courierId, language: 'es' } }),
   'listNotices of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),

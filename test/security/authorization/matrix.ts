@@ -587,6 +587,32 @@ export const MATRIX = {
     // without a signature
     'receiveFeedEvent':                  forEverybody('401'),
   },
+  getTrackingLink: {
+    'getTrackingLink':                   ['200 200 404 404 400', '200 200 404 404 400',  '200 404 404 404 400'],
+  },
+  manageTrackingLinks: {
+    'create a tracking link':            ['200 200 404 404 400', '200 200 404 404 400',  '200 404 404 404 400'],
+    'replace a tracking link':           ['200 200 404 404 400', '200 200 404 404 400',  '200 404 404 404 400'],
+    'set an amount due':                 ['200 200 404 404 400', '200 200 404 404 400',  '200 404 404 404 400'],
+    'end a tracking link':               ['200 200 404 404 400', '200 200 404 404 400',  '200 404 404 404 400'],
+  },
+  getTrackingSettings: {
+    'getTrackingSettings':               ['200 200 404 404 400', S403,                  ALL],
+  },
+  updateTrackingSettings: {
+    'updateTrackingSettings':            ['200 200 404 404 400', S403,                  ALL],
+  },
+  getTrackingPage: {
+    // a key that nobody has
+    'getTrackingPage':                   forEverybody('404'),
+  },
+  getTrackingSearch: {
+    // switched off
+    'getTrackingSearch':                 forEverybody('404'),
+  },
+  submitTrackingSearch: {
+    'submitTrackingSearch':              forEverybody('404'),
+  },
   getNoticeSettings: {
     'getNoticeSettings':                 ['200 200 404 404 400', S403,                  ALL],
   },

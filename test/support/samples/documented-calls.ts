@@ -66,6 +66,11 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'receiveFeedEvent shopify': 400,
   'receiveFeedEvent woocommerce': 400,
   'receiveFeedEvent ping': 400,
+  // The key is a placeholder, and pages are switched off at first.
+  getTrackingPage: 404,
+  // Examples are sent without their query.
+  getTrackingSearch: 400,
+  'submitTrackingSearch search': 400,
   // The job ids are placeholders.
   'reportLabelJob sending': 404,
   'reportLabelJob failed': 404,
@@ -113,6 +118,9 @@ export const OTHERWISE: Record<string, number> = {
   'receiveFeedEvent shopify': 401,
   'receiveFeedEvent woocommerce': 401,
   'receiveFeedEvent ping': 401,
+  // As above, of a courier that has not switched the search on.
+  getTrackingSearch: 404,
+  'submitTrackingSearch search': 404,
 };
 
 /**

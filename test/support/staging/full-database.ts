@@ -62,6 +62,12 @@ const ROWS = [
   `insert into carrier_states (tenant_id, courier_id, tracking_key, status, carrier, corrected_carrier, code, remark, is_action_needed,
      occurred_at, settled_at)
    values ($1, '${IEX}', 'HEARD1', 'problem', 'UPS', 'FedEx', 'refused', 'Marcia Campbell was not at home', true, now(), now())`,
+  `insert into tracking_settings (tenant_id, courier_id, is_enabled, is_search_enabled, shows_amount_due, currency, time_zone, transit_days, note_en, note_es)
+   values ($1, '${IEX}', true, true, true, 'CRC', 'America/Costa_Rica', 3, 'Ask for Marcia Campbell', 'Pregunte por Marcia Campbell')`,
+  `insert into tracking_links (tenant_id, id, courier_id, package_id, customer_id, user_code, key_hash, key_cipher, amount_due)
+   select p.tenant_id, new_id(), p.courier_id, p.id, u.id, p.user_code, repeat('0', 64), 'v1.x', 18.5
+   from packages p join customers u on u.tenant_id = p.tenant_id and u.courier_id = p.courier_id and u.user_code = p.user_code
+   where p.tenant_id = $1 and p.courier_id = '${IEX}' order by p.id limit 1`,
   `insert into parcel_claims (tenant_id, id, courier_id, customer_id, user_code, tracking_number, tracking_key, status, reason, package_id,
      submitted_by, decided_by, decided_at)
    select tenant_id, new_id(), courier_id, id, user_code, 'CLAIMED1', 'CLAIMED1', 'approved', 'The label names Marcia Campbell', new_id(),

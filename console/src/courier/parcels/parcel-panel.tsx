@@ -9,7 +9,15 @@ import { useLoad } from '../../ui/load.js';
 import { Content } from '../../ui/parts.js';
 import { linkTo } from '../../ui/router.js';
 import { ManifestTag, StatusTag } from '../../ui/status.js';
+import { part } from '../../ui/part.js';
+import type { LinkProps } from '../../integration/tracking/link-section.js';
 import { AssignDialog } from '../unknown/assign-dialog.js';
+
+/** It loads with the first parcel. */
+const LinkSection = part<LinkProps>(
+  async () => (await import('../../integration/tracking/link-section.js')).LinkSection,
+  { isOnUse: true },
+);
 
 type Props = {
   /** The house number, or the identifier. */
@@ -74,6 +82,7 @@ function Details({ parcel, onChanged }: { parcel: PackageDetail; onChanged: () =
           </button>
         </div>
       )}
+      {user_code && parcel.customer && <LinkSection key={user_code} packageId={parcel.package_id} />}
       <h3>{t('common.manifest')}</h3>
       {manifest ? <Flight of={manifest} /> : <p class="muted">{t('myParcel.noManifest')}</p>}
       <h3>{t('bills.number')}</h3>

@@ -383,6 +383,7 @@ export const en = {
   'courierTab.key': 'API key',
   'courierTab.webhooks': 'Webhooks',
   'courierTab.feeds': 'Feeds',
+  'courierTab.tracking': 'Tracking pages',
   'courierTab.tokens': 'Service tokens',
   'courierTab.sandbox': 'Sandbox',
   'courierTab.calls': 'API calls',

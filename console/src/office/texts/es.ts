@@ -388,6 +388,7 @@ export const es: Record<OfficeKey, string> = {
   'courierTab.key': 'Clave de API',
   'courierTab.webhooks': 'Webhooks',
   'courierTab.feeds': 'Fuentes',
+  'courierTab.tracking': 'Páginas de rastreo',
   'courierTab.tokens': 'Tokens de servicio',
   'courierTab.sandbox': 'Entorno de pruebas',
   'courierTab.calls': 'Llamadas de API',

@@ -129,6 +129,8 @@ describe('what takes access away', () => {
     const made = await created('manageServiceTokens', { ...token, action: 'create' }, 'iex');
     await created('manageSandbox', { action: 'create' }, 'iex');
     const { feed } = await created('manageFeeds', { action: 'create', kind: 'easypost', name: 'F' }, 'iex');
+    const [packageId] = DEMO.packages.shipped.IEX;
+    await created('manageTrackingLinks', { action: 'create', package_id: packageId }, 'iex');
     await created('rotateWebhookSecret', { courier_id: DEMO.couriers.HRB }, 'admin');
     await created('rotateWebhookSecret', { courier_id: DEMO.couriers.HRB }, 'admin');
     await service.freshTokenOf('iex');
@@ -144,6 +146,7 @@ describe('what takes access away', () => {
       ['endPreviousWebhookSecret', { as: 'admin', body: { courier_id: DEMO.couriers.HRB } }],
       ['manageSandbox', { as: 'iex', body: { action: 'end' } }],
       ['manageFeeds', { as: 'iex', body: { action: 'delete', feed_id: feed.feed_id } }],
+      ['manageTrackingLinks', { as: 'iex', body: { action: 'end', package_id: packageId } }],
     ];
   });
 
@@ -166,7 +169,7 @@ describe('what takes access away', () => {
     }
     // What is no more is not found.
     const repeated = (id: OperationId) =>
-      ['manageSandbox', 'manageFeeds'].includes(id) ? '404,404,404' : '200,200,200';
+      ['manageSandbox', 'manageFeeds', 'manageTrackingLinks'].includes(id) ? '404,404,404' : '200,200,200';
     expect(seen).toEqual(endings.map(([id]) => [id, 200, 1, repeated(id), 0]));
   });
 

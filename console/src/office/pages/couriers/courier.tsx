@@ -42,6 +42,12 @@ const FeedsTab = part<TabProps>(
   { isOnUse: true },
 );
 
+/** The same. */
+const TrackingTab = part<TabProps>(
+  async () => (await import('../../../integration/tracking/settings-form.js')).TrackingTab,
+  { isOnUse: true },
+);
+
 const TABS = {
   profile: ProfileTab,
   users: UsersTab,
@@ -49,6 +55,7 @@ const TABS = {
   tokens: TokensTab,
   webhooks: WebhooksTab,
   feeds: FeedsTab,
+  tracking: TrackingTab,
   calls: CallsTab,
   sandbox: SandboxTab,
   rates: RatesTab,

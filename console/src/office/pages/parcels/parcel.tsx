@@ -20,7 +20,15 @@ import { LabelDialog } from './label-dialog.js';
 import { canBeAdded, ManifestDialog } from './manifest-dialog.js';
 import { SendAgainDialog } from './send-again.js';
 import { Timeline } from './history/timeline.js';
+import { part } from '../../../ui/part.js';
+import type { LinkProps } from '../../../integration/tracking/link-section.js';
 import { Deliveries } from './history/deliveries.js';
+
+/** It loads with the first parcel. */
+const LinkSection = part<LinkProps>(
+  async () => (await import('../../../integration/tracking/link-section.js')).LinkSection,
+  { isOnUse: true },
+);
 
 /** Everything about one parcel. Its address is its house number. */
 export function ParcelPage({ number: house }: { number: string }) {
@@ -122,6 +130,7 @@ function Parcel({ parcel, round, onChanged }: Props & { round: number }) {
           <BillFacts parcel={parcel} />
         </Section>
       </div>
+      {parcel.customer && <LinkSection key={user_code} packageId={package_id} />}
       <Announcements parcel={parcel} />
       <Section title={t('find.history')}>
         <Timeline packageId={package_id} round={round} />
