@@ -4050,7 +4050,7 @@ export interface paths {
          * @description Public: what the page of `getNoticeChoice` sends, and what mail programs send that know RFC 8058. The choice is kept per courier and address, and holds at once, also for
          *     mails that wait. It stays when the customer is changed or deleted. The response is the page.
          *
-         *     A link can change the choice 20 times per hour. An address can send 120 of these requests per minute, and all addresses together 600 per minute.
+         *     A link can begin mails again 5 times within 24 hours, and end them at any time. An address can send 300 of these requests per minute, and all addresses together 600 per minute.
          */
         post: operations["submitNoticeChoice"];
         delete?: never;

@@ -28,7 +28,7 @@ const MORE_ATTEMPTS = 20;
 /**
  * An administrator's settings could lock the other callers out, so only callers without the permission are used. A PIN needs the cookie
  * of a station, whose tests are pins.test.ts, and an event of a feed a signature, whose tests are receive-events.test.ts. Tracking pages need the key of a link, or a number and a name; their tests
- * are in test/modules/tracking.
+ * are in test/modules/tracking, and those of the link in a notice in test/modules/notices.
  */
 const ACCEPTS_NONE: OperationId[] = [
   'updateSecuritySettings',
@@ -37,6 +37,8 @@ const ACCEPTS_NONE: OperationId[] = [
   'getTrackingPage',
   'getTrackingSearch',
   'submitTrackingSearch',
+  'getNoticeChoice',
+  'submitNoticeChoice',
   'getSandboxLives',
   'manageSandboxLives',
 ];

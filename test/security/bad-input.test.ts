@@ -1344,6 +1344,8 @@ describe('mass assignment', () => {
     'manageTrackingLinks end': 'stores nothing of the request: tracking-access.test.ts',
     updateTrackingSettings: 'has no column beside the declared fields: tracking-page.test.ts',
     submitTrackingSearch: 'reads',
+    updateNoticeSettings: 'has no column beside the declared fields: notice-settings.test.ts',
+    submitNoticeChoice: 'stores nothing of the request but the choice: notice-choice.test.ts',
     receiveFeedEvent: 'its fields are those of the sender: receive-events.test.ts',
     setPrealertCarrier: 'stores nothing of the request but the carrier: carrier-of-prealert.test.ts',
     'manageServiceTokens create':

@@ -86,6 +86,25 @@ const INVENTORY: Record<string, Table> = {
     hash: 'key_hash',
     secret: 'key_cipher',
   },
+  'public.notice_settings': {
+    keep: 'tenant_id courier_id is_enabled sends_mail states quiet_from quiet_to time_zone last_sequence told_since updated_at',
+    code: 'language',
+    email: 'reply_to',
+    text: 'signature',
+  },
+  'public.notices': {
+    keep: 'tenant_id id courier_id customer_id package_id sequence due_at mail_id created_at settled_at',
+    code: 'state status reason',
+    text: 'tracking_number',
+  },
+  'public.notice_mails': {
+    keep: 'tenant_id id courier_id customer_id attempt_count created_at settled_at',
+    code: 'language status',
+    email: 'recipient',
+    hash: 'address_key key_hash',
+    text: 'last_error',
+  },
+  'public.notice_choices': { keep: 'tenant_id courier_id is_opted_out changed_at', hash: 'address_key' },
   'public.feed_events': { keep: 'tenant_id feed_id courier_id received_at', hash: 'event_key' },
   'public.feed_refusals': {
     keep: 'tenant_id id feed_id courier_id refused_at',

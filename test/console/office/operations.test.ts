@@ -26,6 +26,8 @@ const EVERYWHERE = {
   getTrackingPage: 'public: a page for customers of couriers',
   getTrackingSearch: 'public: a page for customers of couriers',
   submitTrackingSearch: 'public: a page for customers of couriers',
+  getNoticeChoice: 'public: a page for customers of couriers',
+  submitNoticeChoice: 'public: a page for customers of couriers',
 };
 
 /** For programs. No person calls them. */

@@ -148,10 +148,12 @@ describe('the document for code generators', () => {
     expect(marked.map(({ operationId }) => operationId).sort()).toEqual([
       'getContractJson',
       'getContractYaml',
+      'getNoticeChoice',
       'getSdkContract',
       'getTrackingPage',
       'getTrackingSearch',
       'receiveFeedEvent',
+      'submitNoticeChoice',
       'submitPrealertWithoutSuffix',
       'submitTrackingSearch',
     ]);

@@ -244,7 +244,7 @@ declare('the log has every request, but health checks only if they fail', async 
   expect(await statusOf('/health?a=b')).toBe(200);
   state.status = 503;
   expect(await statusOf('/ready')).toBe(503);
-  // The key of a tracking page is a credential.
+  // The key of a page for customers is a credential.
   for (const path of [
     '/track/SECRETKEY?lang=es',
     '/%74rack/SECRETKEY',
@@ -253,12 +253,19 @@ declare('the log has every request, but health checks only if they fail', async 
   ])
     expect(await statusOf(path)).toBe(503);
   expect(await statusOf('/track?courier=IEX')).toBe(503);
+  expect(await statusOf('/%6eotices/SECRETKEY?lang=es')).toBe(503);
   expect(await statusOf('/api/Manifests.php')).toBe(503);
   await until(async () => proxy.output().includes('Manifests'));
   const logged = [...proxy.output().matchAll(/ (\d{3}) \d+ - - .*"GET (\S+) HTTP/g)]
     .map(([, status, path]) => `${status} ${path}`)
     .filter((line) => !line.endsWith('/console'));
   const pages = Array.from({ length: 4 }, () => '503 /track/...');
-  expect(logged).toEqual(['503 /ready', ...pages, '503 /track', '503 /api/Manifests.php']);
+  expect(logged).toEqual([
+    '503 /ready',
+    ...pages,
+    '503 /track',
+    '503 /notices/...',
+    '503 /api/Manifests.php',
+  ]);
   expect(proxy.output()).not.toContain('SECRETKEY');
 });

@@ -68,6 +68,9 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'receiveFeedEvent ping': 400,
   // The key is a placeholder, and pages are switched off at first.
   getTrackingPage: 404,
+  getNoticeChoice: 404,
+  'submitNoticeChoice stop': 404,
+  'submitNoticeChoice oneClick': 404,
   // Examples are sent without their query.
   getTrackingSearch: 400,
   'submitTrackingSearch search': 400,

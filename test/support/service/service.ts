@@ -76,6 +76,8 @@ export type ServiceOptions = {
   /** False tests the application's filters without row-level security. */
   rowSecurity?: boolean;
   env?: Record<string, string>;
+  /** Replaces what no variable can set in development. */
+  config?: Pick<Config, 'publicUrl'>;
   timeouts?: AppOptions['timeouts'];
   drawing?: AppOptions['drawing'];
   workbooks?: AppOptions['workbooks'];
@@ -96,7 +98,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const database = options.database ?? (await (options.demo === false ? freshDatabase() : demoDatabase()));
   const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
-  const config: Config = developmentConfig({
+  const development = developmentConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
     // A hash at the service's cost takes 0.2 s of CPU. Tests of its time set the cost themselves.
@@ -112,6 +114,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
     DATABASE_URL: database.ownerUrl,
   });
+  const config: Config = { ...development, ...options.config };
   // Tests of the filters alone and of the network need their own connections.
   const isPooled = IS_POOLED && options.rowSecurity !== false && !options.through && !options.replica;
   const pooler = isPooled ? await poolDatabase(database.ownerUrl) : undefined;

@@ -68,6 +68,17 @@ const ROWS = [
    select p.tenant_id, new_id(), p.courier_id, p.id, u.id, p.user_code, repeat('0', 64), 'v1.x', 18.5
    from packages p join customers u on u.tenant_id = p.tenant_id and u.courier_id = p.courier_id and u.user_code = p.user_code
    where p.tenant_id = $1 and p.courier_id = '${IEX}' order by p.id limit 1`,
+  `insert into notice_settings (tenant_id, courier_id, is_enabled, states, language, quiet_from, quiet_to, time_zone, reply_to, signature)
+   values ($1, '${IEX}', true, '{received}', 'es', '21:00', '07:30', 'America/Costa_Rica', 'marcia@campbell.example', 'Ask for Marcia Campbell')`,
+  `insert into notice_mails (tenant_id, id, courier_id, customer_id, recipient, address_key, language, key_hash, status, last_error, settled_at)
+   select tenant_id, new_id(), courier_id, id, 'marcia@campbell.example', repeat('1', 64), 'es', repeat('2', 64), 'failed',
+     'marcia@campbell.example is unknown', now() from customers where tenant_id = $1 and courier_id = '${IEX}' order by id limit 1`,
+  `insert into notices (tenant_id, id, courier_id, customer_id, package_id, tracking_number, state, sequence, status, reason, due_at, mail_id, settled_at)
+   select tenant_id, new_id(), courier_id, customer_id, new_id(), 'TOLD' || made.state, made.state, 1, made.status, made.reason,
+     case when made.status = 'held' then now() end, case when made.status = 'told' then id end, now() from notice_mails,
+     (values ('received', 'told', null), ('shipped', 'held', null), ('delivered', 'cancelled', 'too_late')) as made (state, status, reason)
+   where tenant_id = $1`,
+  `insert into notice_choices (tenant_id, courier_id, address_key, is_opted_out) values ($1, '${IEX}', repeat('1', 64), true)`,
   `insert into parcel_claims (tenant_id, id, courier_id, customer_id, user_code, tracking_number, tracking_key, status, reason, package_id,
      submitted_by, decided_by, decided_at)
    select tenant_id, new_id(), courier_id, id, user_code, 'CLAIMED1', 'CLAIMED1', 'approved', 'The label names Marcia Campbell', new_id(),
