@@ -3237,6 +3237,7 @@ export interface paths {
          *     | `draft_bills` | bills that are not published; for managers | `LoadCourierBills.php` with `status` = `draft` |
          *     | `unpaid_bills` | published bills that are not paid in full | `LoadCourierBills.php` with `status` = `published` |
          *     | `missing_prealerts` | announced parcels that the carrier has delivered and nobody has scanned | `MissingPrealerts.php` |
+         *     | `failed_notices` | mails to customers that have failed within 7 days; for managers and couriers | `Notices.php` with `status` = `failed` |
          *     | `overdue_bills` | those of them whose due date has passed | `LoadCourierBills.php` with `overdue` = `true` |
          *
          *     The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
@@ -4012,6 +4013,7 @@ export interface paths {
          *     | `failed` | the mail could not be sent, see `reason` |
          *     | `opted_out` | the owner of the address wants no mails of the courier |
          *     | `no_address` | the customer has no e-mail address that can be used |
+         *     | `webhook_only` | mails are switched off, and the event `consignee.notice` was sent |
          *     | `superseded` | the parcel had another status by the time at which it was due, which was told instead |
          *     | `cancelled` | it is not told, see `reason` |
          */
@@ -4486,6 +4488,27 @@ export interface webhooks {
          *     *Webhooks and events* above.
          */
         post: operations["manifestArrived"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    consigneeNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer of yours is told about parcels
+         * @description Sent as `consignee.notice` to the URLs whose events contain that type, see *updateCourierSettings*, while notices are switched on, see *updateNoticeSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["consigneeNotice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9006,7 +9029,7 @@ export interface components {
          * @description Type of an event. The types of packages are always in the feed. Of the others, the feed has those that the courier has chosen for one of its URLs.
          * @enum {string}
          */
-        CourierEventType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "prealert.missing" | "bill.published" | "bill.paid" | "bill.reopened" | "bill.overdue" | "manifest.departed" | "manifest.arrived";
+        CourierEventType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "prealert.missing" | "bill.published" | "bill.paid" | "bill.reopened" | "bill.overdue" | "manifest.departed" | "manifest.arrived" | "consignee.notice";
         /** @description Types of events, each once. */
         EventTypesOfUrl: components["schemas"]["CourierEventType"][];
         /**
@@ -9911,7 +9934,7 @@ export interface components {
          * @description Type of the event, as `type` of the webhook.
          * @enum {string}
          */
-        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "prealert.missing" | "bill.published" | "bill.paid" | "bill.reopened" | "bill.overdue" | "manifest.departed" | "manifest.arrived" | "webhook.test";
+        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "prealert.missing" | "bill.published" | "bill.paid" | "bill.reopened" | "bill.overdue" | "manifest.departed" | "manifest.arrived" | "consignee.notice" | "webhook.test";
         /** @description One request to the courier's URL. */
         WebhookAttempt: {
             /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
@@ -10424,8 +10447,52 @@ export interface components {
             timestamp_utc: components["schemas"]["ZonedDateTime"];
             data: components["schemas"]["EventManifest"];
         };
+        /** @description What a customer is told about parcels. */
+        EventNotice: {
+            /** @description The user code of the customer, by which your system knows the telephone number. */
+            user_code: string;
+            /** @description The customer's first name. */
+            first_name: string;
+            /** @description The customer's last name. */
+            last_name: string;
+            /** @description The customer's e-mail address; null if there is none. */
+            email: string | null;
+            /**
+             * @description The language of the text.
+             * @enum {string}
+             */
+            language: "en" | "es";
+            /** @description A short text for a message, with your name, how many parcels have which status, and the tracking number if it is one parcel. */
+            text: string;
+            /** @description How many parcels the customer is told about. */
+            total_parcels: number;
+            /** @description The parcels, at most 500. */
+            parcels: {
+                /**
+                 * Format: uuid
+                 * @description The package.
+                 */
+                package_id: string;
+                /** @description Its tracking number. */
+                tracking_number: string;
+                status: components["schemas"]["PackageStatus"];
+            }[];
+        };
+        /** @description A customer of yours is told about parcels, once per parcel and status, so that your own system can send a message, for example by SMS or WhatsApp. It needs notices, see *updateNoticeSettings*, and is held as long as their mails are. A customer who wants no mails of yours is left out. */
+        ConsigneeNoticeEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "consignee.notice";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventNotice"];
+        };
         /** @description A change that concerns the courier, exactly as in its webhook. */
-        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PrealertReceivedEvent"] | components["schemas"]["PrealertFlaggedEvent"] | components["schemas"]["PrealertClaimedEvent"] | components["schemas"]["PrealertReopenedEvent"] | components["schemas"]["PrealertMissingEvent"] | components["schemas"]["BillPublishedEvent"] | components["schemas"]["BillPaidEvent"] | components["schemas"]["BillReopenedEvent"] | components["schemas"]["BillOverdueEvent"] | components["schemas"]["ManifestDepartedEvent"] | components["schemas"]["ManifestArrivedEvent"];
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PrealertReceivedEvent"] | components["schemas"]["PrealertFlaggedEvent"] | components["schemas"]["PrealertClaimedEvent"] | components["schemas"]["PrealertReopenedEvent"] | components["schemas"]["PrealertMissingEvent"] | components["schemas"]["BillPublishedEvent"] | components["schemas"]["BillPaidEvent"] | components["schemas"]["BillReopenedEvent"] | components["schemas"]["BillOverdueEvent"] | components["schemas"]["ManifestDepartedEvent"] | components["schemas"]["ManifestArrivedEvent"] | components["schemas"]["ConsigneeNoticeEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -11836,7 +11903,7 @@ export interface components {
             is_enabled: boolean;
             /** @description Whether mails can be sent. They need the address of the instance for their link, which the operator sets with `PUBLIC_URL`. */
             is_available: boolean;
-            /** @description Whether customers get mails. */
+            /** @description Whether customers get mails. The event `consignee.notice` is sent without them too, if a URL has it. */
             sends_mail: boolean;
             /** @description The statuses that customers are told of. */
             states: components["schemas"]["NoticeState"][];
@@ -11867,7 +11934,7 @@ export interface components {
             courier_id?: string;
             /** @description Whether customers are told. What has happened before it is switched on is not told. */
             is_enabled?: boolean;
-            /** @description Whether customers get mails. */
+            /** @description Whether customers get mails. The event `consignee.notice` is sent without them too, if a URL has it. */
             sends_mail?: boolean;
             /** @description The statuses that customers are told of. A status that is added is told from now on. */
             states?: components["schemas"]["NoticeState"][];
@@ -11910,6 +11977,8 @@ export interface components {
             address: string | null;
             /** @description Why the mail failed or was not sent; null otherwise. */
             reason: string | null;
+            /** @description The status of the last delivery of the event `consignee.notice`, or `stored` if the event is in the feed only or its deliveries are deleted. Null if there is no event. */
+            webhook_status: string | null;
             /** @description Until when the notice is held, for others of the customer, for the end of the quiet hours, or for a limit. Null if it is not held. */
             due_at: components["schemas"]["NullableUtcDateTime"];
             created_at: components["schemas"]["UtcDateTime"];
@@ -27858,7 +27927,7 @@ export interface operations {
                  * @description Filter by status. If omitted, all statuses.
                  * @example failed
                  */
-                status?: "held" | "queued" | "sent" | "failed" | "opted_out" | "no_address" | "superseded" | "cancelled";
+                status?: "held" | "queued" | "sent" | "failed" | "opted_out" | "no_address" | "webhook_only" | "superseded" | "cancelled";
                 /**
                  * @description Page number. The first page is 1.
                  * @example 1
@@ -29147,6 +29216,67 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ManifestArrivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    consigneeNotice: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "consignee.notice",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e08",
+                 *       "sequence": 1905,
+                 *       "timestamp": "2026-11-22 21:50:00",
+                 *       "timestamp_utc": "2026-11-22T21:50:00Z",
+                 *       "data": {
+                 *         "user_code": "IEX-1001",
+                 *         "first_name": "Marcia",
+                 *         "last_name": "Campbell",
+                 *         "email": "marcia.campbell@mail.example",
+                 *         "language": "en",
+                 *         "text": "Island Express: Your parcel has arrived: 1Z999AA10123456784",
+                 *         "total_parcels": 1,
+                 *         "parcels": [
+                 *           {
+                 *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *             "tracking_number": "1Z999AA10123456784",
+                 *             "status": "delivered"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConsigneeNoticeEvent"];
             };
         };
         responses: {

@@ -7,7 +7,7 @@ import { DATABASE } from './table/database.js';
 import { FLOOR } from './table/floor.js';
 import { INPUTS } from './table/inputs.js';
 import { RACES } from './table/races.js';
-import { RECORDS } from './table/records.js';
+import { NOTICES, RECORDS } from './table/records.js';
 import { RELATED_NUMBERS } from './table/related-numbers.js';
 import { RESTORE } from './table/restore.js';
 import { SCANS } from './table/scans.js';
@@ -33,4 +33,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FEEDS,
   ...SANDBOXES,
   ...TRACKING,
+  ...NOTICES,
 ];

@@ -380,7 +380,7 @@ describe('queries', () => {
       await forEach(values, async ({ why, value }) => {
         if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return;
         const path = { [name]: value };
-        const reply = await service.call(id, { ...callerOf(id), path });
+        const reply = await service.call(id, { ...validCall(id), path });
         // A key in the path of a page is a credential: nothing tells a malformed one from a wrong one.
         const isRefused = operationOf(id).isPage
           ? reply.status === 404
@@ -389,7 +389,7 @@ describe('queries', () => {
       });
       expect(wrong).toEqual([]);
       const tooLong = { [name]: `${example}`.padEnd(101, 'a') };
-      expect((await service.call(id, { ...callerOf(id), path: tooLong })).status).toBe(404);
+      expect((await service.call(id, { ...validCall(id), path: tooLong })).status).toBe(404);
     },
   );
 

@@ -7505,6 +7505,7 @@ export const NoticeScalarFieldEnum = {
   reason: 'reason',
   dueAt: 'dueAt',
   mailId: 'mailId',
+  eventId: 'eventId',
   createdAt: 'createdAt',
   settledAt: 'settledAt'
 } as const

@@ -1347,6 +1347,7 @@ export const NoticeScalarFieldEnum = {
   reason: 'reason',
   dueAt: 'dueAt',
   mailId: 'mailId',
+  eventId: 'eventId',
   createdAt: 'createdAt',
   settledAt: 'settledAt'
 } as const

@@ -47,6 +47,7 @@ export type NoticeMinAggregateOutputType = {
   reason: string | null
   dueAt: Date | null
   mailId: string | null
+  eventId: string | null
   createdAt: Date | null
   settledAt: Date | null
 }
@@ -64,6 +65,7 @@ export type NoticeMaxAggregateOutputType = {
   reason: string | null
   dueAt: Date | null
   mailId: string | null
+  eventId: string | null
   createdAt: Date | null
   settledAt: Date | null
 }
@@ -81,6 +83,7 @@ export type NoticeCountAggregateOutputType = {
   reason: number
   dueAt: number
   mailId: number
+  eventId: number
   createdAt: number
   settledAt: number
   _all: number
@@ -108,6 +111,7 @@ export type NoticeMinAggregateInputType = {
   reason?: true
   dueAt?: true
   mailId?: true
+  eventId?: true
   createdAt?: true
   settledAt?: true
 }
@@ -125,6 +129,7 @@ export type NoticeMaxAggregateInputType = {
   reason?: true
   dueAt?: true
   mailId?: true
+  eventId?: true
   createdAt?: true
   settledAt?: true
 }
@@ -142,6 +147,7 @@ export type NoticeCountAggregateInputType = {
   reason?: true
   dueAt?: true
   mailId?: true
+  eventId?: true
   createdAt?: true
   settledAt?: true
   _all?: true
@@ -246,6 +252,7 @@ export type NoticeGroupByOutputType = {
   reason: string | null
   dueAt: Date | null
   mailId: string | null
+  eventId: string | null
   createdAt: Date
   settledAt: Date | null
   _count: NoticeCountAggregateOutputType | null
@@ -286,6 +293,7 @@ export type NoticeWhereInput = {
   reason?: Prisma.StringNullableFilter<"Notice"> | string | null
   dueAt?: Prisma.DateTimeNullableFilter<"Notice"> | Date | string | null
   mailId?: Prisma.UuidNullableFilter<"Notice"> | string | null
+  eventId?: Prisma.UuidNullableFilter<"Notice"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Notice"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"Notice"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
@@ -305,6 +313,7 @@ export type NoticeOrderByWithRelationInput = {
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   mailId?: Prisma.SortOrderInput | Prisma.SortOrder
+  eventId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
@@ -329,6 +338,7 @@ export type NoticeWhereUniqueInput = Prisma.AtLeast<{
   reason?: Prisma.StringNullableFilter<"Notice"> | string | null
   dueAt?: Prisma.DateTimeNullableFilter<"Notice"> | Date | string | null
   mailId?: Prisma.UuidNullableFilter<"Notice"> | string | null
+  eventId?: Prisma.UuidNullableFilter<"Notice"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Notice"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"Notice"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
@@ -348,6 +358,7 @@ export type NoticeOrderByWithAggregationInput = {
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   mailId?: Prisma.SortOrderInput | Prisma.SortOrder
+  eventId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.NoticeCountOrderByAggregateInput
@@ -373,6 +384,7 @@ export type NoticeScalarWhereWithAggregatesInput = {
   reason?: Prisma.StringNullableWithAggregatesFilter<"Notice"> | string | null
   dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Notice"> | Date | string | null
   mailId?: Prisma.UuidNullableWithAggregatesFilter<"Notice"> | string | null
+  eventId?: Prisma.UuidNullableWithAggregatesFilter<"Notice"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Notice"> | Date | string
   settledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Notice"> | Date | string | null
 }
@@ -387,6 +399,7 @@ export type NoticeCreateInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutNoticesInput
@@ -406,6 +419,7 @@ export type NoticeUncheckedCreateInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -420,6 +434,7 @@ export type NoticeUpdateInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutNoticesNestedInput
@@ -439,6 +454,7 @@ export type NoticeUncheckedUpdateInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -456,6 +472,7 @@ export type NoticeCreateManyInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -470,6 +487,7 @@ export type NoticeUpdateManyMutationInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -487,6 +505,7 @@ export type NoticeUncheckedUpdateManyInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -526,6 +545,7 @@ export type NoticeCountOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   mailId?: Prisma.SortOrder
+  eventId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -547,6 +567,7 @@ export type NoticeMaxOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   mailId?: Prisma.SortOrder
+  eventId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -564,6 +585,7 @@ export type NoticeMinOrderByAggregateInput = {
   reason?: Prisma.SortOrder
   dueAt?: Prisma.SortOrder
   mailId?: Prisma.SortOrder
+  eventId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -666,6 +688,7 @@ export type NoticeCreateWithoutCourierInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   customer: Prisma.CustomerCreateNestedOneWithoutNoticesInput
@@ -682,6 +705,7 @@ export type NoticeUncheckedCreateWithoutCourierInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -728,6 +752,7 @@ export type NoticeScalarWhereInput = {
   reason?: Prisma.StringNullableFilter<"Notice"> | string | null
   dueAt?: Prisma.DateTimeNullableFilter<"Notice"> | Date | string | null
   mailId?: Prisma.UuidNullableFilter<"Notice"> | string | null
+  eventId?: Prisma.UuidNullableFilter<"Notice"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Notice"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"Notice"> | Date | string | null
 }
@@ -742,6 +767,7 @@ export type NoticeCreateWithoutCustomerInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutNoticesInput
@@ -758,6 +784,7 @@ export type NoticeUncheckedCreateWithoutCustomerInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -799,6 +826,7 @@ export type NoticeCreateManyCourierInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -813,6 +841,7 @@ export type NoticeUpdateWithoutCourierInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   customer?: Prisma.CustomerUpdateOneRequiredWithoutNoticesNestedInput
@@ -829,6 +858,7 @@ export type NoticeUncheckedUpdateWithoutCourierInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -844,6 +874,7 @@ export type NoticeUncheckedUpdateManyWithoutCourierInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -859,6 +890,7 @@ export type NoticeCreateManyCustomerInput = {
   reason?: string | null
   dueAt?: Date | string | null
   mailId?: string | null
+  eventId?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -873,6 +905,7 @@ export type NoticeUpdateWithoutCustomerInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutNoticesNestedInput
@@ -889,6 +922,7 @@ export type NoticeUncheckedUpdateWithoutCustomerInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -904,6 +938,7 @@ export type NoticeUncheckedUpdateManyWithoutCustomerInput = {
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mailId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -923,6 +958,7 @@ export type NoticeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   reason?: boolean
   dueAt?: boolean
   mailId?: boolean
+  eventId?: boolean
   createdAt?: boolean
   settledAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
@@ -942,6 +978,7 @@ export type NoticeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   reason?: boolean
   dueAt?: boolean
   mailId?: boolean
+  eventId?: boolean
   createdAt?: boolean
   settledAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
@@ -961,6 +998,7 @@ export type NoticeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   reason?: boolean
   dueAt?: boolean
   mailId?: boolean
+  eventId?: boolean
   createdAt?: boolean
   settledAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
@@ -980,11 +1018,12 @@ export type NoticeSelectScalar = {
   reason?: boolean
   dueAt?: boolean
   mailId?: boolean
+  eventId?: boolean
   createdAt?: boolean
   settledAt?: boolean
 }
 
-export type NoticeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "customerId" | "packageId" | "trackingNumber" | "state" | "sequence" | "status" | "reason" | "dueAt" | "mailId" | "createdAt" | "settledAt", ExtArgs["result"]["notice"]>
+export type NoticeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "customerId" | "packageId" | "trackingNumber" | "state" | "sequence" | "status" | "reason" | "dueAt" | "mailId" | "eventId" | "createdAt" | "settledAt", ExtArgs["result"]["notice"]>
 export type NoticeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
@@ -1023,7 +1062,7 @@ export type $NoticePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     sequence: bigint
     /**
-     * `held` until it is due, then `told`, or why not: `opted_out`, `no_address`, `superseded` or `cancelled`.
+     * `held` until it is due, then `told` by a mail, or why not: `opted_out`, `no_address`, `webhook_only`, `superseded` or `cancelled`.
      */
     status: string
     /**
@@ -1032,6 +1071,10 @@ export type $NoticePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     reason: string | null
     dueAt: Date | null
     mailId: string | null
+    /**
+     * The event for the courier's own messages. It is deleted after 90 days.
+     */
+    eventId: string | null
     createdAt: Date
     settledAt: Date | null
   }, ExtArgs["result"]["notice"]>
@@ -1471,6 +1514,7 @@ export interface NoticeFieldRefs {
   readonly reason: Prisma.FieldRef<"Notice", 'String'>
   readonly dueAt: Prisma.FieldRef<"Notice", 'DateTime'>
   readonly mailId: Prisma.FieldRef<"Notice", 'String'>
+  readonly eventId: Prisma.FieldRef<"Notice", 'String'>
   readonly createdAt: Prisma.FieldRef<"Notice", 'DateTime'>
   readonly settledAt: Prisma.FieldRef<"Notice", 'DateTime'>
 }

@@ -1,5 +1,6 @@
 -- upgrade: rolling
 -- reviewed: function outbound_backlog() changed: it counts mails of a new table, which servers of the previous release do not write.
+-- reviewed: constraint events.type_is_known changed: it accepts all that the one that it replaces accepts.
 -- Notices for the customers of couriers (docs/decisions/0156). Servers of the previous release know neither.
 create table notice_settings (
   tenant_id uuid not null,
@@ -42,6 +43,7 @@ create table notices (
   reason text,
   due_at timestamptz(3),
   mail_id uuid,
+  event_id uuid,
   created_at timestamptz(3) not null default current_timestamp,
   settled_at timestamptz(3),
   primary key (tenant_id, id),
@@ -49,7 +51,7 @@ create table notices (
     on delete cascade on update restrict,
   constraint notices_tenant_id_customer_id_fkey foreign key (tenant_id, customer_id) references customers (tenant_id, id)
     on delete cascade on update restrict,
-  constraint notice_status_is_known check (status in ('held', 'told', 'opted_out', 'no_address', 'superseded', 'cancelled')),
+  constraint notice_status_is_known check (status in ('held', 'told', 'opted_out', 'no_address', 'webhook_only', 'superseded', 'cancelled')),
   constraint held_notices_are_due check ((status = 'held') = (due_at is not null)),
   constraint notice_reason_is_short check (length(reason) <= 100)
 );
@@ -125,6 +127,13 @@ create policy courier_scope on notice_choices
   using (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier())))
   with check (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier())));
 grant select, insert, update, delete on notice_settings, notices, notice_mails, notice_choices to crossdock_app;
+
+-- Couriers can choose an event for their own messages. Validated by the next migration, so that this one holds its locks for a moment only.
+alter table events drop constraint type_is_known;
+alter table events add constraint type_is_known check (type in ('package.created', 'package.status_changed', 'package.updated',
+  'prealert.received', 'prealert.flagged', 'prealert.claimed', 'prealert.reopened', 'prealert.missing',
+  'bill.published', 'bill.paid', 'bill.reopened', 'bill.overdue', 'manifest.departed', 'manifest.arrived', 'consignee.notice',
+  'webhook.test')) not valid;
 
 -- The backlog counts these mails too.
 create or replace function outbound_backlog(

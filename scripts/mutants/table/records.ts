@@ -878,3 +878,100 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [{ file: DAYS, titles: ['filter packages in lists and exports'] }],
   },
 ];
+
+const TOLD = 'test/modules/notices/tell-customers.test.ts';
+const CHOSEN = 'test/modules/notices/notice-choice.test.ts';
+const CHOICES_LIMITED = 'test/modules/notices/notice-limits.test.ts';
+
+/** Guards of the mails to customers, and of the page of their link. */
+export const NOTICES: readonly SourceMutant[] = [
+  {
+    name: 'notices: one run at a time tells the customers of a courier',
+    file: 'src/modules/notices/telling/plan-queries.ts',
+    find: 's.courier_id = ${courierId}::uuid for no key update skip locked`;',
+    replace: 's.courier_id = ${courierId}::uuid`;',
+    tests: [{ file: TOLD, titles: ['is told once, although the event is repeated'] }],
+  },
+  {
+    name: 'notices: a choice holds for mails that wait',
+    file: 'src/modules/notices/mails/send-notice-mail.ts',
+    find: 'if (row.isOptedOut) return { skipped: OPTED_OUT };',
+    replace: '',
+    tests: [{ file: CHOSEN, titles: ['ends the mails at once', 'ends mails that wait after a failure'] }],
+  },
+  {
+    name: 'notices: a mail that waits leaves out parcels of another customer',
+    file: 'src/modules/notices/mails/queries.ts',
+    find: '\n    and p.user_code = cu.user_code\n',
+    replace: '\n',
+    tests: [{ file: TOLD, titles: ['gets no mail that is queued when the parcel gets another customer'] }],
+  },
+  {
+    name: 'notices: what is held for another customer is cancelled',
+    file: 'src/modules/notices/telling/due-queries.ts',
+    find: ' and p.user_code = a.user_code',
+    replace: '',
+    tests: [{ file: TOLD, titles: ['who gets the parcel of another one is told'] }],
+  },
+  {
+    name: 'notices: what was before they were switched on is not told',
+    file: 'src/modules/notices/telling/plan-queries.ts',
+    find: '>= s.told_since)',
+    replace: "> '-infinity')",
+    tests: [
+      {
+        file: 'test/modules/notices/notice-settings.test.ts',
+        titles: ['before notices are switched on is not told'],
+      },
+    ],
+  },
+  {
+    name: 'notices: a mail that waits is held by quiet hours',
+    file: 'src/modules/notices/mails/queries.ts',
+    find: 'ceil(extract(epoch from ${quietUntilOf(ctx)} - now()))::int as',
+    replace: 'nullif(ceil(extract(epoch from coalesce(${quietUntilOf(ctx)}, now()) - now())) * 0, 0)::int as',
+    tests: [
+      {
+        file: 'test/modules/notices/quiet-hours.test.ts',
+        titles: ['that is queued when they begin is sent when they end'],
+      },
+    ],
+  },
+  {
+    name: 'notices: an address has a limit of mails',
+    file: 'src/modules/notices/telling/due-queries.ts',
+    find: 'recent.total >= ${MAILS_OF_ADDRESS}::int',
+    replace: 'recent.total >= 1000 * ${MAILS_OF_ADDRESS}::int',
+    tests: [
+      { file: 'test/modules/notices/notice-digests.test.ts', titles: ['of an address hold what is above'] },
+    ],
+  },
+  {
+    name: 'notices: a link begins mails again five times a day',
+    file: 'src/modules/notices/choice/choice.ts',
+    find: 'if (!isOptedOut && row.isOptedOut) await limits.countResumed(keyHash, who);',
+    replace: '',
+    tests: [{ file: CHOICES_LIMITED, titles: ['mails begin again five times a day'] }],
+  },
+  {
+    name: 'notices: an address has a limit of pages',
+    file: 'src/modules/notices/choice/limits.ts',
+    find: 'await pages.consume(who);',
+    replace: '',
+    tests: [{ file: CHOICES_LIMITED, titles: ['an address opens 240 pages'] }],
+  },
+  {
+    name: 'notices: the link of an inactive courier shows nothing',
+    file: 'src/modules/notices/choice/queries.ts',
+    find: ' and c.id = m.courier_id and c.is_active',
+    replace: ' and c.id = m.courier_id',
+    tests: [{ file: CHOSEN, titles: ['that is wrong, of another instance'] }],
+  },
+  {
+    name: 'notices: warehouse staff see a part of the address only',
+    file: 'src/modules/notices/handlers.ts',
+    find: "hasPermission(role, 'customer:edit')",
+    replace: "hasPermission(role, 'customer:view')",
+    tests: [{ file: 'test/modules/notices/notice-log.test.ts', titles: ['shows warehouse staff a part'] }],
+  },
+];

@@ -5,6 +5,7 @@ import { missingAfterHours } from '../tenant-settings/public.js';
 import { join, sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { isOverdue } from '../bills/public.js';
+import { hasJustFailed } from '../notices/public.js';
 import { missingPrealerts } from '../carrier-tracking/public.js';
 import { isOldInWarehouse } from '../packages/public.js';
 
@@ -63,6 +64,10 @@ const SOURCES: Record<Item['kind'], Source> = {
   missing_prealerts: {
     permission: 'prealert:view',
     rows: (ctx) => sql`(${missingPrealerts(ctx, missingAfterHours(ctx))}) missing`,
+  },
+  failed_notices: {
+    permission: 'courier:settings',
+    rows: (ctx) => sql`notice_mails m where ${ownRows(ctx, 'm')} and ${hasJustFailed('m')}`,
   },
 };
 

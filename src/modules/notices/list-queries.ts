@@ -20,6 +20,7 @@ export type NoticeRow = {
   mailId: string | null;
   address: string | null;
   reason: string | null;
+  webhookStatus: Shown['webhook_status'];
   dueAt: Date | null;
   createdAt: Date;
   settledAt: Date | null;
@@ -52,7 +53,10 @@ const matching = (
 export const pageOfNotices = (ctx: UserScope, query: Query): Sql<NoticeRow> => sql`
   select n.id, n.courier_id as "courierId", n.package_id as "packageId", n.tracking_number as "trackingNumber",
     cu.user_code as "userCode", n.state, ${STATUS} as status, n.mail_id as "mailId", coalesce(m.recipient, cu.email) as address,
-    case when n.status = 'told' then m.last_error else n.reason end as reason, n.due_at as "dueAt", n.created_at as "createdAt",
+    case when n.status = 'told' then m.last_error else n.reason end as reason,
+    case when n.event_id is not null then coalesce((select d.status from webhook_deliveries d
+      where ${ownRows(ctx, 'd')} and d.tenant_id = n.tenant_id and d.event_id = n.event_id order by d.created_at desc, d.id desc limit 1), 'stored') end
+      as "webhookStatus", n.due_at as "dueAt", n.created_at as "createdAt",
     coalesce(m.settled_at, case when n.mail_id is null then n.settled_at end) as "settledAt"
   from ${notices(ctx, query)}
   order by n.created_at desc, n.sequence desc, n.id desc ${limitTo(query)}`;

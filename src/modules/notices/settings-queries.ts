@@ -3,6 +3,7 @@ import { columns } from '../../platform/db/columns.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { once, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
+import { hasJustFailed } from './failed-mails.js';
 import { mailsSentToday } from './telling/quota.js';
 
 type Schemas = components['schemas'];
@@ -37,7 +38,7 @@ export type StoredSettings = { courierId: string; mailsToday: number; failedMail
 export const findSettings = (ctx: UserScope, courierId: string): Sql<StoredSettings> =>
   once`select c.id as "courierId", ${SETTINGS}, ${mailsSentToday(ctx, sql`c.id`)} as "mailsToday",
       (select count(*)::int from notice_mails m where ${ownRows(ctx, 'm')} and m.tenant_id = c.tenant_id and m.courier_id = c.id
-        and m.status = 'failed' and m.settled_at > now() - interval '7 days') as "failedMails"
+        and ${hasJustFailed('m')}) as "failedMails"
     from couriers c
     left join notice_settings s on ${ownRows(ctx, 's')} and s.tenant_id = c.tenant_id and s.courier_id = c.id
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;

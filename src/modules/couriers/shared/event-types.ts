@@ -20,6 +20,7 @@ export const SHOWN_BY = {
   prealert: operations.listPrealerts,
   bill: operations.listCourierBills,
   manifest: operations.listManifests,
+  consignee: operations.listCustomers,
 } satisfies Record<OptionalKind, unknown>;
 
 // Object.keys() returns the keys of this literal.

@@ -1,6 +1,6 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { zoneOf } from '../../tenant-settings/public.js';
 import { mailsSentToday, MAILS_OF_COURIER } from './quota.js';
 import { quietUntil } from './quiet-hours.js';
@@ -17,8 +17,14 @@ export const couriersToTell = (ctx: SystemScope): Sql<{ courierId: string }> => 
       and n.status = 'held' and n.due_at <= now()))
   order by s.courier_id`;
 
+/** Whether the courier gets events of what its customers are told (decision 0145). */
+export const isChosen = (courier: 'c'): Sql =>
+  sql`'consignee.notice' = any(${raw(courier)}.add_package_events || ${raw(courier)}.update_package_events)`;
+
 export type LockedSettings = {
   isEnabled: boolean;
+  /** Whether a URL of the courier has the event. */
+  isChosen: boolean;
   /** How many mails the courier may send today. */
   mailsLeft: number;
   /** When the quiet hours end, if they last. */
@@ -33,7 +39,8 @@ export const quietUntilOf = (ctx: SystemScope): Sql =>
 
 /** Locks the settings of a courier, so that one run at a time tells its customers. Returns no row while another one does. */
 export const lockSettings = (ctx: SystemScope, courierId: string): Sql<LockedSettings> => once`
-  select s.is_enabled as "isEnabled",
+  select s.is_enabled as "isEnabled", (select ${isChosen('c')} from couriers c where ${tenantRows(ctx, 'c')} and c.tenant_id = s.tenant_id
+      and c.id = s.courier_id) as "isChosen",
     greatest(0, ${MAILS_OF_COURIER}::int - ${mailsSentToday(asStaff(ctx), sql`s.courier_id`)}) as "mailsLeft",
     ${quietUntilOf(ctx)} as "quietUntil"
   from notice_settings s where ${tenantRows(ctx, 's')} and s.courier_id = ${courierId}::uuid for no key update skip locked`;
@@ -57,7 +64,9 @@ export const planNotices = (
   limit: number,
 ): Sql<{ examined: number }> => once`
   with settings as (
-    select * from notice_settings s where ${tenantRows(ctx, 's')} and s.courier_id = ${courierId}::uuid
+    select s.*, ${isChosen('c')} as is_chosen from notice_settings s
+    join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = s.tenant_id and c.id = s.courier_id
+    where ${tenantRows(ctx, 's')} and s.courier_id = ${courierId}::uuid
   ), examined as materialized (
     select e.sequence, e.type, e.package_id, e.data ->> 'status' as state
     from settings s join events e on ${tenantRows(ctx, 'e')} and e.courier_id = s.courier_id and e.sequence > s.last_sequence
@@ -73,7 +82,7 @@ export const planNotices = (
     from settings s cross join changed x
     join packages p on ${tenantRows(ctx, 'p')} and p.id = x.package_id and p.courier_id = s.courier_id
     join customers cu on ${tenantRows(ctx, 'cu')} and cu.courier_id = p.courier_id and cu.user_code = p.user_code and cu.is_active
-    where s.sends_mail and x.state = any(s.states) and (x.type <> 'package.updated' or x.state = p.status and (
+    where (s.sends_mail or s.is_chosen) and x.state = any(s.states) and (x.type <> 'package.updated' or x.state = p.status and (
       select max(h.recorded_at) from package_events h where ${tenantRows(ctx, 'h')} and h.tenant_id = p.tenant_id and h.package_id = p.id
         and h.status = p.status and h.previous_status is distinct from h.status) >= s.told_since)
     order by x.sequence

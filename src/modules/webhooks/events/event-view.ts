@@ -50,6 +50,8 @@ export function viewFeedEvent(row: FeedRow): FeedEvent {
     case 'manifest.departed':
     case 'manifest.arrived':
       return { type: row.type, ...common, data: row.data };
+    case 'consignee.notice':
+      return { type: row.type, ...common, data: row.data };
   }
 }
 

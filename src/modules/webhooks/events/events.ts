@@ -86,13 +86,14 @@ export const OPTIONAL_EVENT_BYTES = 2 * 1024;
 
 type RecordEvent =
   | { courierId: string; type: BillEventType; data: Schemas['EventBill'] }
-  | { courierId: string; type: ManifestEventType; data: Schemas['EventManifest'] };
+  | { courierId: string; type: ManifestEventType; data: Schemas['EventManifest'] }
+  | { courierId: string; type: 'consignee.notice'; data: Schemas['EventNotice']; id: string };
 
-/** Emits events of bills or manifests whose content the caller has read. Those whose courier has not chosen the type are not stored. */
+/** Emits events of bills, manifests or notices whose content the caller has read. Those whose courier has not chosen the type are not stored. */
 export function emitRecordEvents(tx: Tx, events: RecordEvent[]): void {
   const { traceparent } = tx;
-  const made = events.map(({ courierId: courier_id, type, data }) => {
-    return { id: newId(), courier_id, type, data, traceparent };
+  const made = events.map(({ courierId: courier_id, type, data, ...event }) => {
+    return { id: 'id' in event ? event.id : newId(), courier_id, type, data, traceparent };
   });
   outboxOf(tx).events.push(...batchOf(made));
 }
